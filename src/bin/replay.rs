@@ -1,0 +1,2 @@
+//! The page and its worker: one binary, the role chosen by where it runs.
+fn main() {}

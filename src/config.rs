@@ -1,0 +1,156 @@
+//! What a person asked for: the endpoint, the load, the workload, the limits.
+
+use serde::{Deserialize, Serialize};
+
+use crate::demo::DemoConfig;
+
+/// Everything that defines a run, but for the API key, which is a [`Secret`] and travels apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunConfig {
+    /// The server to measure.
+    pub endpoint: Endpoint,
+    /// Which of its APIs.
+    pub api: Api,
+    /// Model name as the server lists it; may be empty for servers that ignore it.
+    pub model: String,
+    /// Whether the answers are streamed.
+    pub stream: bool,
+    /// Measured requests, warm-up not included.
+    pub requests: u32,
+    /// Requests in flight at a time (closed loop).
+    pub concurrency: u32,
+    /// Requests sent before the measured ones, in no aggregate.
+    pub warmup: u32,
+    /// Prompt length in tokens, as asked.
+    pub input_tokens: u32,
+    /// Longest answer in tokens, as asked (`max_tokens`).
+    pub output_tokens: u32,
+    /// Asks the server to go on past its end-of-sequence token, so that answers have the asked length.
+    pub ignore_eos: bool,
+    /// Seed of everything random: prompts and, for the simulated server, its latencies and faults.
+    pub seed: u64,
+    /// When to give up on a request.
+    pub timeouts: Timeouts,
+    /// Keys merged last into every request body.
+    pub extra_body: serde_json::Map<String, serde_json::Value>,
+    /// Headers added to every request, as `(name, value)`.
+    pub extra_headers: Vec<(String, String)>,
+    /// Which further names reach the same server.
+    pub lanes: LanePolicy,
+    /// The simulated server's behaviour; unused with a real one.
+    pub demo: DemoConfig,
+}
+
+impl Default for RunConfig {
+    fn default() -> Self {
+        Self {
+            endpoint: Endpoint::Simulated,
+            api: Api::Chat,
+            model: String::new(),
+            stream: true,
+            requests: 100,
+            concurrency: 6,
+            warmup: 2,
+            input_tokens: 128,
+            output_tokens: 64,
+            ignore_eos: true,
+            seed: 1,
+            timeouts: Timeouts::default(),
+            extra_body: serde_json::Map::new(),
+            extra_headers: Vec::new(),
+            lanes: LanePolicy::Auto,
+            demo: DemoConfig::default(),
+        }
+    }
+}
+
+/// The server to measure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Endpoint {
+    /// The scripted server inside the engine: no socket is opened, results are labelled *simulated*.
+    Simulated,
+    /// A server reached over HTTP.
+    Http {
+        /// Base URL as typed, e.g. `http://127.0.0.1:30000`; a trailing `/v1` is understood.
+        base_url: String,
+    },
+}
+
+/// The API of the server that is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Api {
+    /// `/v1/chat/completions`
+    #[default]
+    Chat,
+    /// `/v1/completions`
+    Completions,
+    /// SGLang's native `/generate`
+    Generate,
+}
+
+/// When to give up on a request. Seconds; 0 means never.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Timeouts {
+    /// From dispatch to the first byte of the body.
+    pub first_byte_s: f64,
+    /// Between two reads of the body.
+    pub stall_s: f64,
+    /// From dispatch to the end.
+    pub total_s: f64,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            first_byte_s: 120.0,
+            stall_s: 60.0,
+            total_s: 600.0,
+        }
+    }
+}
+
+/// How many names the engine uses for the one server. A browser opens 6 HTTP/1.1 connections per name and port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum LanePolicy {
+    /// As many `*.localhost` names as the concurrency needs if the server is on loopback; else the one given.
+    #[default]
+    Auto,
+    /// Only the base URL.
+    Single,
+    /// The base URL and these.
+    List {
+        /// Further base URLs of the same server.
+        base_urls: Vec<String>,
+    },
+}
+
+/// An API key. Never serialised, never printed.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Wraps a key; surrounding white space is dropped.
+    pub fn new(key: &str) -> Self {
+        Self(key.trim().to_owned())
+    }
+
+    /// The key itself, or `None` if there is none.
+    pub fn reveal(&self) -> Option<&str> {
+        (!self.0.is_empty()).then_some(self.0.as_str())
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_empty() {
+            "Secret(none)"
+        } else {
+            "Secret(***)"
+        })
+    }
+}

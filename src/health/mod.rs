@@ -1,0 +1,48 @@
+//! The client's verdict on itself.
+
+use serde::{Deserialize, Serialize};
+
+/// How the measuring side did during a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Health {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, if it is not *trustworthy*: each a sentence that says what was seen and what to do.
+    pub reasons: Vec<String>,
+    /// Whether the page is cross-origin isolated (finer clock).
+    pub cross_origin_isolated: bool,
+    /// Smallest step seen of the engine's clock, ms.
+    pub clock_step_ms: Option<f64>,
+    /// How late the engine's own timer fired, ms: median, 99th percentile, largest.
+    pub timer_late_p50_ms: Option<f64>,
+    /// 99th percentile of the same.
+    pub timer_late_p99_ms: Option<f64>,
+    /// Largest of the same.
+    pub timer_late_max_ms: Option<f64>,
+    /// Longest stall of the page's event loop, ms.
+    pub page_stall_max_ms: Option<f64>,
+    /// How long the tab was hidden, ms.
+    pub hidden_ms: f64,
+    /// Reads of response bodies.
+    pub reads: u64,
+    /// Token frames that shared their read with an earlier one.
+    pub coalesced_frames: u64,
+    /// Token frames in all.
+    pub token_frames: u64,
+    /// Time spent on parsing, ms, where the clock is fine enough to tell.
+    pub parse_ms: f64,
+}
+
+/// Whether the figures of a run describe the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Nothing was seen that would distort the figures.
+    #[default]
+    Trustworthy,
+    /// Something may have distorted them.
+    Suspect,
+    /// The client, not the server, set the limit.
+    ClientLimited,
+}

@@ -1,0 +1,115 @@
+//! The versioned JSON document.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{config::RunConfig, health::Health, metrics::Summary, request::RequestRecord};
+
+/// Version of the document that this program writes.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// One run, whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// What this file is.
+    pub format: Format,
+    /// Whether the server was the simulated one: then no figure says anything about a real server.
+    pub simulated: bool,
+    /// When the run began, ms since the Unix epoch.
+    pub started_unix_ms: f64,
+    /// Start of the measured window (the end of the warm-up), ms since the run began.
+    pub measured_from_ms: f64,
+    /// Length of the measured window: first dispatch to last verdict, ms.
+    pub duration_ms: f64,
+    /// How the run ended.
+    pub ending: Ending,
+    /// What the server told of itself.
+    pub server: ServerFacts,
+    /// What was asked.
+    pub config: RunConfig,
+    /// Connections asked for and had.
+    pub slots: Slots,
+    /// The client's verdict on itself.
+    pub client: Health,
+    /// The figures, as computed when the run ended; recomputed from the requests on reading.
+    pub summary: Summary,
+    /// The measured requests, by index.
+    pub requests: Vec<RequestRecord>,
+    /// The warm-up requests, by index.
+    pub warmup: Vec<RequestRecord>,
+}
+
+/// What this file is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Format {
+    /// Always `"streamgauge"`.
+    pub name: String,
+    /// [`FORMAT_VERSION`] of the program that wrote it.
+    pub version: u32,
+    /// Name and version of that program.
+    pub generator: String,
+}
+
+/// How the run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// All requests were sent and ended.
+    Completed,
+    /// The user stopped it.
+    StoppedByUser,
+    /// The page or the engine died; what had been measured was kept.
+    Interrupted,
+}
+
+/// What the server told of itself before the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServerFacts {
+    /// Base URL, or `simulated`.
+    pub base_url: String,
+    /// Model asked for.
+    pub model: String,
+    /// Its kind, where recognised (`sglang`, `vllm`, `llama.cpp` …): `owned_by` of the model.
+    pub owned_by: Option<String>,
+    /// Longest context, tokens.
+    pub max_model_len: Option<u64>,
+}
+
+/// Connections asked for and had.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Slots {
+    /// Concurrency asked for.
+    pub asked: u32,
+    /// Requests that could be on the wire at a time.
+    pub had: u32,
+    /// Base URLs used, one per lane.
+    pub lanes: Vec<String>,
+}
+
+/// Why a file is not a document that can be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DocumentError {
+    /// No JSON at all, or cut; with the parser's words.
+    NotJson(String),
+    /// JSON, but not a Streamgauge result.
+    NotAResult,
+    /// Written by a newer program.
+    TooNew {
+        /// Its version.
+        version: u64,
+    },
+    /// A Streamgauge result with a part missing or wrong; with the parser's words.
+    Broken(String),
+}
+
+impl Document {
+    /// Pretty-printed JSON.
+    pub fn to_json(&self) -> String {
+        todo!()
+    }
+
+    /// Reads a document, upgrades older versions and recomputes the summary.
+    pub fn from_json(_text: &str) -> Result<Self, DocumentError> {
+        todo!()
+    }
+}

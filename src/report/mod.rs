@@ -1,0 +1,5 @@
+//! The result document: the product. Pages, links, files and comparisons are renderings of it.
+
+mod document;
+
+pub use document::{Document, DocumentError, Ending, FORMAT_VERSION, Format, ServerFacts, Slots};

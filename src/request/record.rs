@@ -1,0 +1,161 @@
+//! One finished request, as it stands in the result document.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Outcome};
+
+/// One finished request. All times are ms since the run began, on one monotonic clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequestRecord {
+    /// Position in its part of the run, from 0; warm-up and measured requests count apart.
+    pub index: u32,
+    /// Whether it belongs to the warm-up.
+    pub warmup: bool,
+    /// Which lane (base URL) carried it, from 0.
+    pub lane: u16,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why it did not succeed; absent for a success.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub failure: Option<Failure>,
+    /// When it happened.
+    pub times: Times,
+    /// HTTP status, if headers came.
+    pub status: Option<u16>,
+    /// Finish reason as sent, if any.
+    pub finish_reason: Option<String>,
+    /// The frames that carried tokens.
+    pub marks: Marks,
+    /// How many tokens, and how that is known.
+    pub tokens: TokenCounts,
+    /// What came over the wire.
+    pub wire: WireCounts,
+    /// The bytes that prove a failure, within the run's bounds.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub evidence: Option<Evidence>,
+}
+
+/// The moments of a request, ms since the run began. What did not happen is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    /// When the load wanted it sent.
+    pub scheduled_ms: f64,
+    /// When `fetch` was called. `dispatched_ms - scheduled_ms` is time in the client's own queue.
+    pub dispatched_ms: f64,
+    /// When the response headers were there.
+    pub headers_ms: Option<f64>,
+    /// The read that brought the first byte of the body.
+    pub first_byte_ms: Option<f64>,
+    /// The read that brought the role chunk of a chat stream.
+    pub role_ms: Option<f64>,
+    /// The read that brought the first token of any kind.
+    pub first_token_ms: Option<f64>,
+    /// The read that brought the first token of the answer (not reasoning).
+    pub first_answer_ms: Option<f64>,
+    /// The read that brought the last token.
+    pub last_token_ms: Option<f64>,
+    /// The read that brought `[DONE]`.
+    pub done_ms: Option<f64>,
+    /// When the verdict fell: `[DONE]`, the end of the body, the break, the time-out.
+    pub ended_ms: f64,
+}
+
+/// The frames (events) that carried tokens, as columns.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Marks {
+    /// Arrival of each frame, µs after `dispatched_ms`. Frames of one read share it.
+    pub at_us: Vec<u32>,
+    /// Tokens each frame brought, where the server tells (continuous usage or native counts); else empty.
+    pub tokens: Vec<u32>,
+}
+
+/// How the number of output tokens is known, best first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenSource {
+    /// The server's `usage.completion_tokens`.
+    Usage,
+    /// Native `meta_info.completion_tokens`.
+    Native,
+    /// Counted by the server's `/tokenize` after the run.
+    Tokenize,
+    /// One per content frame: an estimate.
+    Frames,
+    /// Not known.
+    #[default]
+    None,
+}
+
+/// Token counts of one request. What the server did not tell is absent, never the requested value.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TokenCounts {
+    /// Output tokens (reasoning included) by the best source.
+    pub output: Option<u64>,
+    /// That source.
+    pub source: TokenSource,
+    /// Prompt tokens as the server counted them.
+    pub prompt: Option<u64>,
+    /// Reasoning tokens as the server counted them.
+    pub reasoning: Option<u64>,
+    /// Prompt tokens the server had cached.
+    pub cached: Option<u64>,
+    /// `usage.completion_tokens` as sent, believed or not.
+    pub usage_output: Option<u64>,
+    /// Frames that carried tokens.
+    pub frames: u32,
+    /// Why the server's figure was not believed, if it was not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub suspect: Option<String>,
+}
+
+/// What came over the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WireCounts {
+    /// Reads of the body that brought bytes.
+    pub reads: u32,
+    /// Bytes of the body.
+    pub bytes: u64,
+    /// Events with data, `[DONE]` included.
+    pub events: u32,
+    /// Token frames that shared their read with an earlier token frame.
+    pub coalesced_frames: u32,
+}
+
+/// The bytes that prove a failure.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// URL the request went to.
+    pub url: String,
+    /// Body of the request as sent.
+    pub request_body: String,
+    /// Response headers a browser may read, as `(name, value)`.
+    pub headers: Vec<(String, String)>,
+    /// The reads, in order, as far as kept.
+    pub reads: Vec<ReadEvidence>,
+    /// Bytes that came but were not kept, because of the bound per request or per run.
+    pub dropped_bytes: u64,
+}
+
+/// One read of the body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReadEvidence {
+    /// When it came, ms since the run began.
+    pub at_ms: f64,
+    /// The bytes (base64 in the document).
+    #[serde(with = "base64_bytes")]
+    pub bytes: Vec<u8>,
+}
+
+mod base64_bytes {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(d)?;
+        STANDARD.decode(text).map_err(D::Error::custom)
+    }
+}
