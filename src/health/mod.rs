@@ -1,4 +1,9 @@
-//! The client's verdict on itself.
+//! The client's verdict on itself: did the measuring side distort the figures?
+
+mod judge;
+mod lateness;
+
+pub use lateness::Lateness;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,24 +19,30 @@ pub struct Health {
     pub cross_origin_isolated: bool,
     /// Smallest step seen of the engine's clock, ms.
     pub clock_step_ms: Option<f64>,
-    /// How late the engine's own timer fired, ms: median, 99th percentile, largest.
+    /// How late the engine's own timer fired, ms: median.
     pub timer_late_p50_ms: Option<f64>,
     /// 99th percentile of the same.
     pub timer_late_p99_ms: Option<f64>,
     /// Largest of the same.
     pub timer_late_max_ms: Option<f64>,
-    /// Longest stall of the page's event loop, ms.
+    /// Longest stall of the page's event loop, ms. Drawing is the page's; the engine does not wait for it.
     pub page_stall_max_ms: Option<f64>,
     /// How long the tab was hidden, ms.
     pub hidden_ms: f64,
+    /// Requests on the wire that were asked for.
+    pub slots_asked: u32,
+    /// Requests that could be on the wire.
+    pub slots_had: u32,
     /// Reads of response bodies.
     pub reads: u64,
     /// Token frames that shared their read with an earlier one.
     pub coalesced_frames: u64,
     /// Token frames in all.
     pub token_frames: u64,
-    /// Time spent on parsing, ms, where the clock is fine enough to tell.
+    /// Time spent on parsing, ms.
     pub parse_ms: f64,
+    /// Length of the run so far, ms.
+    pub elapsed_ms: f64,
 }
 
 /// Whether the figures of a run describe the server.
@@ -45,4 +56,15 @@ pub enum Verdict {
     Suspect,
     /// The client, not the server, set the limit.
     ClientLimited,
+}
+
+impl Verdict {
+    /// In words, as shown.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Trustworthy => "trustworthy",
+            Verdict::Suspect => "suspect",
+            Verdict::ClientLimited => "client-limited",
+        }
+    }
 }

@@ -74,4 +74,6 @@ pub struct RunEnd {
     pub duration_ms: f64,
     /// The client's verdict on itself.
     pub health: Health,
+    /// What a reader of the result should know besides: fields the server refused, lanes that failed …
+    pub notes: Vec<String>,
 }

@@ -1,1 +1,5 @@
-//! TBD
+//! What is asked: the prompts.
+
+mod random;
+
+pub use random::random_prompt;

@@ -1,5 +1,8 @@
 //! What a person asked for: the endpoint, the load, the workload, the limits.
 
+pub mod form;
+pub mod link;
+
 use serde::{Deserialize, Serialize};
 
 use crate::demo::DemoConfig;
@@ -38,6 +41,9 @@ pub struct RunConfig {
     pub extra_headers: Vec<(String, String)>,
     /// Which further names reach the same server.
     pub lanes: LanePolicy,
+    /// Requests the browser can have on the wire to one base URL. Automatic if absent: 6 for HTTP/1.1, 100 for HTTP/2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams_per_lane: Option<u32>,
     /// The simulated server's behaviour; unused with a real one.
     pub demo: DemoConfig,
 }
@@ -60,6 +66,7 @@ impl Default for RunConfig {
             extra_body: serde_json::Map::new(),
             extra_headers: Vec::new(),
             lanes: LanePolicy::Auto,
+            streams_per_lane: None,
             demo: DemoConfig::default(),
         }
     }
@@ -89,6 +96,25 @@ pub enum Api {
     Completions,
     /// SGLang's native `/generate`
     Generate,
+}
+
+impl Api {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Api; 3] = [Api::Chat, Api::Completions, Api::Generate];
+
+    /// The name in links and in the result document.
+    pub fn name(self) -> &'static str {
+        match self {
+            Api::Chat => "chat",
+            Api::Completions => "completions",
+            Api::Generate => "generate",
+        }
+    }
+
+    /// The API of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|api| api.name() == name)
+    }
 }
 
 /// When to give up on a request. Seconds; 0 means never.

@@ -1,0 +1,445 @@
+//! The setup form as text, and what it takes for the text to become a [`RunConfig`].
+
+use std::str::FromStr;
+
+use super::{Api, Endpoint, LanePolicy, RunConfig, Timeouts, link};
+use crate::{
+    demo::{DemoConfig, FaultShare},
+    load::lanes,
+};
+
+/// Most measured requests of one run: every record stays in the tab's memory.
+pub const MAX_REQUESTS: u32 = 100_000;
+/// Most requests in flight: a renderer process rejects fetches past 1,350, and a browser has at most about 250 sockets.
+pub const MAX_CONCURRENCY: u32 = 1_000;
+
+/// The fields of the form, as typed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Draft {
+    /// Whether the simulated server is chosen; then `base_url` is kept but not used.
+    pub simulated: bool,
+    /// Base URL.
+    pub base_url: String,
+    /// API.
+    pub api: Api,
+    /// Model name.
+    pub model: String,
+    /// Streamed answers.
+    pub stream: bool,
+    /// Go on past the end of the sequence.
+    pub ignore_eos: bool,
+    /// Measured requests.
+    pub requests: String,
+    /// Requests in flight.
+    pub concurrency: String,
+    /// Warm-up requests.
+    pub warmup: String,
+    /// Prompt length, tokens.
+    pub input_tokens: String,
+    /// Longest answer, tokens.
+    pub output_tokens: String,
+    /// Seed.
+    pub seed: String,
+    /// First-byte time-out, s.
+    pub first_byte_s: String,
+    /// Stall time-out, s.
+    pub stall_s: String,
+    /// Total time-out, s.
+    pub total_s: String,
+    /// JSON object merged into request bodies.
+    pub extra_body: String,
+    /// Headers, one `Name: value` a line.
+    pub extra_headers: String,
+    /// Whether further names of a loopback server are used by themselves.
+    pub auto_lanes: bool,
+    /// Further base URLs, one a line; if there are any, they are used instead of the automatic ones.
+    pub lanes: String,
+    /// Requests on the wire per base URL; empty for automatic.
+    pub streams_per_lane: String,
+    /// Simulated server: time to first token, ms.
+    pub sim_ttft_ms: String,
+    /// Simulated server: added per 1,000 prompt tokens, ms.
+    pub sim_prefill_ms: String,
+    /// Simulated server: time between tokens, ms.
+    pub sim_itl_ms: String,
+    /// Simulated server: relative spread.
+    pub sim_jitter: String,
+    /// Simulated server: slow-down by a full batch.
+    pub sim_slowdown: String,
+    /// Simulated server: requests at a time.
+    pub sim_batch: String,
+    /// Simulated server: share of reasoning.
+    pub sim_reasoning: String,
+    /// Simulated server: faults, as `http_503=0.02, cut=0.01`.
+    pub sim_faults: String,
+}
+
+/// A field of the form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "each is the field of the same name in `Draft`")]
+pub enum Field {
+    BaseUrl,
+    Api,
+    Model,
+    Requests,
+    Concurrency,
+    Warmup,
+    InputTokens,
+    OutputTokens,
+    Seed,
+    FirstByte,
+    Stall,
+    Total,
+    ExtraBody,
+    ExtraHeaders,
+    Lanes,
+    StreamsPerLane,
+    SimTtft,
+    SimPrefill,
+    SimItl,
+    SimJitter,
+    SimSlowdown,
+    SimBatch,
+    SimReasoning,
+    SimFaults,
+}
+
+/// What is wrong with a field and what would be right, for the person who typed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    /// The field.
+    pub field: Field,
+    /// One sentence.
+    pub message: String,
+}
+
+impl From<&RunConfig> for Draft {
+    fn from(config: &RunConfig) -> Self {
+        let (simulated, base_url) = match &config.endpoint {
+            Endpoint::Simulated => (true, String::new()),
+            Endpoint::Http { base_url } => (false, base_url.clone()),
+        };
+        let (auto_lanes, lanes) = match &config.lanes {
+            LanePolicy::Auto => (true, String::new()),
+            LanePolicy::Single => (false, String::new()),
+            LanePolicy::List { base_urls } => (false, base_urls.join("\n")),
+        };
+        Self {
+            simulated,
+            base_url,
+            api: config.api,
+            model: config.model.clone(),
+            stream: config.stream,
+            ignore_eos: config.ignore_eos,
+            requests: config.requests.to_string(),
+            concurrency: config.concurrency.to_string(),
+            warmup: config.warmup.to_string(),
+            input_tokens: config.input_tokens.to_string(),
+            output_tokens: config.output_tokens.to_string(),
+            seed: config.seed.to_string(),
+            first_byte_s: config.timeouts.first_byte_s.to_string(),
+            stall_s: config.timeouts.stall_s.to_string(),
+            total_s: config.timeouts.total_s.to_string(),
+            extra_body: if config.extra_body.is_empty() {
+                String::new()
+            } else {
+                serde_json::to_string_pretty(&config.extra_body).unwrap_or_default()
+            },
+            extra_headers: config
+                .extra_headers
+                .iter()
+                .map(|(name, value)| format!("{name}: {value}"))
+                .collect::<Vec<_>>()
+                .join("\n"),
+            auto_lanes,
+            lanes,
+            streams_per_lane: config.streams_per_lane.map(|n| n.to_string()).unwrap_or_default(),
+            sim_ttft_ms: config.demo.ttft_ms.to_string(),
+            sim_prefill_ms: config.demo.prefill_ms_per_1k.to_string(),
+            sim_itl_ms: config.demo.itl_ms.to_string(),
+            sim_jitter: config.demo.jitter.to_string(),
+            sim_slowdown: config.demo.load_slowdown.to_string(),
+            sim_batch: config.demo.batch_limit.to_string(),
+            sim_reasoning: config.demo.reasoning_share.to_string(),
+            sim_faults: FaultShare::format_list(&config.demo.faults),
+        }
+    }
+}
+
+impl Draft {
+    /// The configuration this describes.
+    ///
+    /// # Errors
+    /// Every field that is wrong, in the order of the form.
+    pub fn check(&self) -> Result<RunConfig, Vec<FieldError>> {
+        let mut errors = Errors::default();
+        let endpoint = if self.simulated {
+            Endpoint::Simulated
+        } else {
+            let base_url = self.base_url.trim();
+            errors.note(Field::BaseUrl, lanes::check_base_url(base_url).err());
+            Endpoint::Http {
+                base_url: base_url.to_owned(),
+            }
+        };
+        let config = RunConfig {
+            endpoint,
+            api: self.api,
+            model: self.model.trim().to_owned(),
+            stream: self.stream,
+            requests: errors.count(Field::Requests, &self.requests, 1, MAX_REQUESTS),
+            concurrency: errors.count(Field::Concurrency, &self.concurrency, 1, MAX_CONCURRENCY),
+            warmup: errors.count(Field::Warmup, &self.warmup, 0, 1_000),
+            input_tokens: errors.count(Field::InputTokens, &self.input_tokens, 1, 1_000_000),
+            output_tokens: errors.count(Field::OutputTokens, &self.output_tokens, 1, 1_000_000),
+            ignore_eos: self.ignore_eos,
+            seed: errors.whole(Field::Seed, &self.seed),
+            timeouts: Timeouts {
+                first_byte_s: errors.amount(Field::FirstByte, &self.first_byte_s, 86_400.0),
+                stall_s: errors.amount(Field::Stall, &self.stall_s, 86_400.0),
+                total_s: errors.amount(Field::Total, &self.total_s, 86_400.0),
+            },
+            extra_body: errors.body(&self.extra_body),
+            extra_headers: errors.headers(&self.extra_headers),
+            lanes: errors.lanes(self.auto_lanes, &self.lanes),
+            streams_per_lane: (!self.streams_per_lane.trim().is_empty()).then(|| {
+                errors.count(
+                    Field::StreamsPerLane,
+                    &self.streams_per_lane,
+                    1,
+                    lanes::MAX_HTTP2_STREAMS,
+                )
+            }),
+            demo: if self.simulated {
+                errors.demo(self)
+            } else {
+                errors.demo_quietly(self)
+            },
+        };
+        if errors.0.is_empty() { Ok(config) } else { Err(errors.0) }
+    }
+}
+
+#[derive(Default)]
+struct Errors(Vec<FieldError>);
+
+impl Errors {
+    fn note(&mut self, field: Field, message: Option<String>) {
+        if let Some(message) = message {
+            self.0.push(FieldError { field, message });
+        }
+    }
+
+    fn parsed<T: FromStr + Default>(&mut self, field: Field, text: &str, expected: &str, ok: impl Fn(&T) -> bool) -> T {
+        match text.trim().parse::<T>() {
+            Ok(value) if ok(&value) => value,
+            _ => {
+                self.note(field, Some(format!("Enter {expected}.")));
+                T::default()
+            }
+        }
+    }
+
+    fn count(&mut self, field: Field, text: &str, min: u32, max: u32) -> u32 {
+        let expected = format!("a whole number from {min} to {max}");
+        self.parsed(field, &without_separators(text), &expected, |n| (min..=max).contains(n))
+    }
+
+    fn whole(&mut self, field: Field, text: &str) -> u64 {
+        self.parsed(field, text, "a whole number, 0 or more", |_| true)
+    }
+
+    fn amount(&mut self, field: Field, text: &str, max: f64) -> f64 {
+        self.parsed(field, text, &format!("a number from 0 to {max}"), |n: &f64| {
+            (0.0..=max).contains(n)
+        })
+    }
+
+    fn body(&mut self, text: &str) -> serde_json::Map<String, serde_json::Value> {
+        if text.trim().is_empty() {
+            return serde_json::Map::new();
+        }
+        match serde_json::from_str(text) {
+            Ok(serde_json::Value::Object(body)) => body,
+            Ok(_) => {
+                self.note(
+                    Field::ExtraBody,
+                    Some("Enter a JSON object, such as {\"top_p\": 0.9}.".into()),
+                );
+                serde_json::Map::new()
+            }
+            Err(error) => {
+                let at = format!("line {}, column {}", error.line(), error.column());
+                self.note(
+                    Field::ExtraBody,
+                    Some(format!("This is no JSON: {error} (look at {at}).")),
+                );
+                serde_json::Map::new()
+            }
+        }
+    }
+
+    fn headers(&mut self, text: &str) -> Vec<(String, String)> {
+        let mut headers = Vec::new();
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let header = link::split_header(line).filter(|(name, value)| {
+                name.parse::<http::HeaderName>().is_ok() && value.parse::<http::HeaderValue>().is_ok()
+            });
+            match header {
+                Some(header) => headers.push(header),
+                None => self.note(
+                    Field::ExtraHeaders,
+                    Some(format!("\"{line}\" is no header. Write one a line, as Name: value.")),
+                ),
+            }
+        }
+        headers
+    }
+
+    fn lanes(&mut self, auto: bool, text: &str) -> LanePolicy {
+        let base_urls: Vec<String> = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .map(str::to_owned)
+            .collect();
+        for url in &base_urls {
+            self.note(
+                Field::Lanes,
+                lanes::check_base_url(url)
+                    .err()
+                    .map(|message| format!("{url}: {message}")),
+            );
+        }
+        match (base_urls.is_empty(), auto) {
+            (false, _) => LanePolicy::List { base_urls },
+            (true, true) => LanePolicy::Auto,
+            (true, false) => LanePolicy::Single,
+        }
+    }
+
+    fn demo(&mut self, draft: &Draft) -> DemoConfig {
+        DemoConfig {
+            ttft_ms: self.amount(Field::SimTtft, &draft.sim_ttft_ms, 600_000.0),
+            prefill_ms_per_1k: self.amount(Field::SimPrefill, &draft.sim_prefill_ms, 600_000.0),
+            itl_ms: self.amount(Field::SimItl, &draft.sim_itl_ms, 60_000.0),
+            jitter: self.amount(Field::SimJitter, &draft.sim_jitter, 2.0),
+            load_slowdown: self.amount(Field::SimSlowdown, &draft.sim_slowdown, 100.0),
+            batch_limit: self.count(Field::SimBatch, &draft.sim_batch, 1, 10_000),
+            reasoning_share: self.amount(Field::SimReasoning, &draft.sim_reasoning, 1.0),
+            faults: match FaultShare::parse_list(&draft.sim_faults) {
+                Ok(faults) => faults,
+                Err(message) => {
+                    self.note(Field::SimFaults, Some(message.to_string()));
+                    Vec::new()
+                }
+            },
+        }
+    }
+
+    /// The simulated server's fields while they are out of use: kept where they are right, the default where not.
+    fn demo_quietly(&self, draft: &Draft) -> DemoConfig {
+        let mut apart = Errors::default();
+        let demo = apart.demo(draft);
+        if apart.0.is_empty() {
+            demo
+        } else {
+            DemoConfig::default()
+        }
+    }
+}
+
+/// `1,000` and `1 000` as `1000`; anything else, such as `1,5`, as it is.
+fn without_separators(text: &str) -> String {
+    let groups: Vec<&str> = text.trim().split([',', ' ', '_', '\u{2009}', '\u{a0}']).collect();
+    if groups.iter().skip(1).all(|group| group.len() == 3) {
+        groups.concat()
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong_fields(draft: &Draft) -> Vec<Field> {
+        draft
+            .check()
+            .expect_err("the draft is wrong")
+            .into_iter()
+            .map(|error| error.field)
+            .collect()
+    }
+
+    #[test]
+    fn the_default_form_is_valid_and_gives_the_default_configuration() {
+        let config = RunConfig::default();
+        assert_eq!(Draft::from(&config).check(), Ok(config));
+    }
+
+    #[test]
+    fn every_wrong_field_is_named_at_once() {
+        let draft = Draft {
+            simulated: false,
+            base_url: "localhost:8000".into(),
+            requests: "0".into(),
+            concurrency: "many".into(),
+            stall_s: "-1".into(),
+            extra_body: "[1]".into(),
+            extra_headers: "no colon\nBad Name: x".into(),
+            lanes: "ftp://x".into(),
+            ..Draft::from(&RunConfig::default())
+        };
+        let wrong = wrong_fields(&draft);
+        assert_eq!(
+            wrong,
+            [
+                Field::BaseUrl,
+                Field::Requests,
+                Field::Concurrency,
+                Field::Stall,
+                Field::ExtraBody,
+                Field::ExtraHeaders,
+                Field::ExtraHeaders,
+                Field::Lanes
+            ]
+        );
+    }
+
+    #[test]
+    fn thousands_separators_are_understood() {
+        let draft = Draft {
+            requests: "1,000".into(),
+            ..Draft::from(&RunConfig::default())
+        };
+        assert_eq!(draft.check().expect("valid").requests, 1000);
+        let decimal_comma = Draft {
+            requests: "1,5".into(),
+            stall_s: "1,5".into(),
+            ..Draft::from(&RunConfig::default())
+        };
+        assert_eq!(wrong_fields(&decimal_comma), [Field::Requests, Field::Stall]);
+    }
+
+    #[test]
+    fn fields_of_the_simulated_server_do_not_block_a_real_one() {
+        let mut draft = Draft {
+            sim_itl_ms: "x".into(),
+            ..Draft::from(&RunConfig::default())
+        };
+        assert_eq!(wrong_fields(&draft), [Field::SimItl]);
+        draft.simulated = false;
+        draft.base_url = "http://127.0.0.1:30000".into();
+        assert_eq!(draft.check().expect("valid").demo, DemoConfig::default());
+    }
+
+    #[test]
+    fn infinity_is_no_time_out() {
+        let draft = Draft {
+            total_s: "inf".into(),
+            ..Draft::from(&RunConfig::default())
+        };
+        assert_eq!(wrong_fields(&draft), [Field::Total]);
+    }
+}

@@ -1,0 +1,361 @@
+//! The configuration as a URL query, so that a link reproduces the form. The API key is never in it.
+//!
+//! Only what differs from [`RunConfig::default`] is written; what is absent is the default.
+
+use std::{borrow::Cow, fmt::Write as _, str::FromStr};
+
+use form_urlencoded::Serializer;
+
+use super::{Api, Endpoint, LanePolicy, RunConfig};
+use crate::demo::FaultShare;
+
+/// Name of the simulated server in links and in the form.
+pub const SIMULATED: &str = "simulated";
+
+/// Names that a link may hold a key under by mistake; their values are dropped and this is said.
+const SECRET_NAMES: [&str; 5] = ["key", "api_key", "apikey", "token", "authorization"];
+
+/// The query string without `?`; empty for the default configuration.
+///
+/// Headers and body keys whose names look secret are left out: links are passed around.
+pub fn to_query(config: &RunConfig) -> String {
+    let base = RunConfig::default();
+    let mut query = Serializer::new(String::new());
+    let mut put = |name: &str, value: &str| {
+        query.append_pair(name, value);
+    };
+    if let Endpoint::Http { base_url } = &config.endpoint {
+        put("url", base_url);
+    }
+    if config.api != base.api {
+        put("api", config.api.name());
+    }
+    if !config.model.is_empty() {
+        put("model", &config.model);
+    }
+    if config.stream != base.stream {
+        put("stream", flag(config.stream));
+    }
+    if config.ignore_eos != base.ignore_eos {
+        put("ignore_eos", flag(config.ignore_eos));
+    }
+    for (name, value, default) in [
+        ("n", config.requests, base.requests),
+        ("c", config.concurrency, base.concurrency),
+        ("warmup", config.warmup, base.warmup),
+        ("in", config.input_tokens, base.input_tokens),
+        ("out", config.output_tokens, base.output_tokens),
+        ("sim_batch", config.demo.batch_limit, base.demo.batch_limit),
+    ] {
+        if value != default {
+            put(name, &value.to_string());
+        }
+    }
+    if config.seed != base.seed {
+        put("seed", &config.seed.to_string());
+    }
+    for (name, value, default) in [
+        ("first_byte_s", config.timeouts.first_byte_s, base.timeouts.first_byte_s),
+        ("stall_s", config.timeouts.stall_s, base.timeouts.stall_s),
+        ("total_s", config.timeouts.total_s, base.timeouts.total_s),
+        ("sim_ttft_ms", config.demo.ttft_ms, base.demo.ttft_ms),
+        (
+            "sim_prefill_ms",
+            config.demo.prefill_ms_per_1k,
+            base.demo.prefill_ms_per_1k,
+        ),
+        ("sim_itl_ms", config.demo.itl_ms, base.demo.itl_ms),
+        ("sim_jitter", config.demo.jitter, base.demo.jitter),
+        ("sim_slowdown", config.demo.load_slowdown, base.demo.load_slowdown),
+        ("sim_reasoning", config.demo.reasoning_share, base.demo.reasoning_share),
+    ] {
+        if value != default {
+            put(name, &value.to_string());
+        }
+    }
+    if !config.demo.faults.is_empty() {
+        put("sim_faults", &FaultShare::format_list(&config.demo.faults));
+    }
+    match &config.lanes {
+        LanePolicy::Auto => {}
+        LanePolicy::Single => put("lanes", "single"),
+        LanePolicy::List { base_urls } => base_urls.iter().for_each(|url| put("lane", url)),
+    }
+    if let Some(streams) = config.streams_per_lane {
+        put("streams_per_lane", &streams.to_string());
+    }
+    let body: serde_json::Map<_, _> = config
+        .extra_body
+        .iter()
+        .filter(|(name, _)| !looks_secret(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    if !body.is_empty() {
+        put("body", &serde_json::Value::Object(body).to_string());
+    }
+    for (name, value) in config.extra_headers.iter().filter(|(name, _)| !looks_secret(name)) {
+        put("header", &format!("{name}: {value}"));
+    }
+    query.finish()
+}
+
+/// Reads a query string, with or without its `?`. What is not understood keeps its default and is told in a
+/// sentence each, never silently dropped.
+pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
+    let mut config = RunConfig::default();
+    let mut notes = Vec::new();
+    let mut lanes = Vec::new();
+    for (name, value) in form_urlencoded::parse(query.trim_start_matches('?').as_bytes()) {
+        let value = value.trim();
+        let understood = match &*name {
+            "url" if value == SIMULATED || value.is_empty() => {
+                config.endpoint = Endpoint::Simulated;
+                Ok(())
+            }
+            "url" => {
+                config.endpoint = Endpoint::Http {
+                    base_url: value.to_owned(),
+                };
+                Ok(())
+            }
+            "api" => Api::from_name(value)
+                .map(|api| config.api = api)
+                .ok_or("chat, completions or generate"),
+            "model" => {
+                config.model = value.to_owned();
+                Ok(())
+            }
+            "stream" => read_flag(value, &mut config.stream),
+            "ignore_eos" => read_flag(value, &mut config.ignore_eos),
+            "n" => number(value, &mut config.requests),
+            "c" => number(value, &mut config.concurrency),
+            "warmup" => number(value, &mut config.warmup),
+            "in" => number(value, &mut config.input_tokens),
+            "out" => number(value, &mut config.output_tokens),
+            "seed" => number(value, &mut config.seed),
+            "first_byte_s" => amount(value, &mut config.timeouts.first_byte_s),
+            "stall_s" => amount(value, &mut config.timeouts.stall_s),
+            "total_s" => amount(value, &mut config.timeouts.total_s),
+            "sim_batch" => number(value, &mut config.demo.batch_limit),
+            "sim_ttft_ms" => amount(value, &mut config.demo.ttft_ms),
+            "sim_prefill_ms" => amount(value, &mut config.demo.prefill_ms_per_1k),
+            "sim_itl_ms" => amount(value, &mut config.demo.itl_ms),
+            "sim_jitter" => amount(value, &mut config.demo.jitter),
+            "sim_slowdown" => amount(value, &mut config.demo.load_slowdown),
+            "sim_reasoning" => amount(value, &mut config.demo.reasoning_share),
+            "sim_faults" => match FaultShare::parse_list(value) {
+                Ok(faults) => {
+                    config.demo.faults = faults;
+                    Ok(())
+                }
+                Err(message) => {
+                    notes.push(format!("The link's sim_faults was left out: {message}"));
+                    continue;
+                }
+            },
+            "lanes" if value == "single" => {
+                config.lanes = LanePolicy::Single;
+                Ok(())
+            }
+            "lanes" if value == "auto" => Ok(()),
+            "lanes" => Err("auto or single"),
+            "streams_per_lane" => {
+                let mut streams = 0;
+                number(value, &mut streams).map(|()| config.streams_per_lane = Some(streams))
+            }
+            "lane" => {
+                lanes.push(value.to_owned());
+                Ok(())
+            }
+            "body" => match serde_json::from_str(value) {
+                Ok(serde_json::Value::Object(body)) => {
+                    config.extra_body = body;
+                    Ok(())
+                }
+                _ => Err("a JSON object"),
+            },
+            "header" => match split_header(value) {
+                Some(header) => {
+                    config.extra_headers.push(header);
+                    Ok(())
+                }
+                None => Err("Name: value"),
+            },
+            other if SECRET_NAMES.contains(&other.to_ascii_lowercase().as_str()) => {
+                notes.push(format!(
+                    "The link holds a \"{other}\". It was not used, because keys do not belong in links: \
+                     anybody who gets the link has it. Type the key into its field."
+                ));
+                continue;
+            }
+            _ => {
+                notes.push(format!(
+                    "The link's \"{}\" is unknown here and was left out.",
+                    shorten(&name)
+                ));
+                continue;
+            }
+        };
+        if let Err(expected) = understood {
+            notes.push(format!(
+                "The link's {name} is \"{}\", but should be {expected}. The default is used.",
+                shorten(value)
+            ));
+        }
+    }
+    if !lanes.is_empty() {
+        config.lanes = LanePolicy::List { base_urls: lanes };
+    }
+    (config, notes)
+}
+
+/// Whether a header's or body key's name says that its value is a credential.
+pub fn looks_secret(name: &str) -> bool {
+    let name: String = name
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect::<String>()
+        .to_ascii_lowercase();
+    [
+        "authorization",
+        "apikey",
+        "token",
+        "secret",
+        "password",
+        "cookie",
+        "credential",
+        "accesskey",
+    ]
+    .iter()
+    .any(|word| name == *word || (name.ends_with(word) && !name.ends_with("maxtoken")))
+}
+
+/// Splits `Name: value`; `None` if there is no name.
+pub fn split_header(line: &str) -> Option<(String, String)> {
+    let (name, value) = line.split_once(':')?;
+    let (name, value) = (name.trim(), value.trim());
+    (!name.is_empty()).then(|| (name.to_owned(), value.to_owned()))
+}
+
+fn flag(on: bool) -> &'static str {
+    if on { "1" } else { "0" }
+}
+
+fn read_flag(value: &str, target: &mut bool) -> Result<(), &'static str> {
+    *target = match value {
+        "1" | "true" | "yes" | "on" => true,
+        "0" | "false" | "no" | "off" => false,
+        _ => return Err("1 or 0"),
+    };
+    Ok(())
+}
+
+fn number<T: FromStr>(value: &str, target: &mut T) -> Result<(), &'static str> {
+    *target = value.parse().map_err(|_| "a whole number")?;
+    Ok(())
+}
+
+fn amount(value: &str, target: &mut f64) -> Result<(), &'static str> {
+    match value.parse::<f64>() {
+        Ok(number) if number.is_finite() && number >= 0.0 => {
+            *target = number;
+            Ok(())
+        }
+        _ => Err("a number, 0 or more"),
+    }
+}
+
+fn shorten(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(60) {
+        None => text.into(),
+        Some((end, _)) => {
+            let mut short = text[..end].to_owned();
+            let _ = write!(short, "…");
+            short.into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{config::Timeouts, demo::FaultKind};
+
+    fn unusual() -> RunConfig {
+        let mut config = RunConfig {
+            endpoint: Endpoint::Http {
+                base_url: "http://127.0.0.1:30000/v1?x=a&b".into(),
+            },
+            api: Api::Completions,
+            model: "org/model name+1".into(),
+            stream: false,
+            requests: 7,
+            concurrency: 3,
+            warmup: 0,
+            input_tokens: 9,
+            output_tokens: 11,
+            ignore_eos: false,
+            seed: u64::MAX,
+            timeouts: Timeouts {
+                first_byte_s: 1.5,
+                stall_s: 0.25,
+                total_s: 0.0,
+            },
+            extra_headers: vec![("X-Route".into(), "a: b".into())],
+            lanes: LanePolicy::List {
+                base_urls: vec!["http://a:1".into(), "http://b:1".into()],
+            },
+            ..RunConfig::default()
+        };
+        config.streams_per_lane = Some(100);
+        config.extra_body.insert("top_p".into(), serde_json::json!(0.5));
+        config.demo.batch_limit = 2;
+        config.demo.itl_ms = 0.5;
+        config.demo.faults = vec![FaultShare {
+            kind: FaultKind::Cut,
+            share: 0.125,
+        }];
+        config
+    }
+
+    #[test]
+    fn a_link_reproduces_the_form() {
+        let config = unusual();
+        assert_eq!(from_query(&to_query(&config)), (config, vec![]));
+    }
+
+    #[test]
+    fn the_default_needs_no_query() {
+        assert_eq!(to_query(&RunConfig::default()), "");
+        assert_eq!(from_query("").0, RunConfig::default());
+    }
+
+    #[test]
+    fn credentials_never_enter_a_link() {
+        let mut config = RunConfig::default();
+        config.extra_headers = vec![
+            ("Authorization".into(), "Bearer s3cret".into()),
+            ("X-API-Key".into(), "s3cret".into()),
+        ];
+        config.extra_body.insert("access_token".into(), "s3cret".into());
+        config.extra_body.insert("max_tokens".into(), 5.into());
+        let query = to_query(&config);
+        assert!(!query.contains("s3cret"), "{query}");
+        assert!(query.contains("max_tokens"), "{query}");
+    }
+
+    #[test]
+    fn what_a_link_gets_wrong_is_said_and_the_rest_is_kept() {
+        let (config, notes) =
+            from_query("?n=ten&c=4&api=telepathy&colour=blue&body=[1]&key=abc&stall_s=-1&sim_faults=nope=1");
+        assert_eq!(
+            config,
+            RunConfig {
+                concurrency: 4,
+                ..RunConfig::default()
+            }
+        );
+        assert_eq!(notes.len(), 7, "{notes:#?}");
+        assert!(!notes.join(" ").contains("abc"));
+    }
+}

@@ -1,0 +1,303 @@
+//! Which names reach the server, and how many requests each can have on the wire.
+//!
+//! A browser opens 6 HTTP/1.1 connections per name and port and queues the rest in silence, which then looks like
+//! TTFT. So the engine hands it no more than that, and uses more names where the server has more.
+
+use http::{Uri, uri::Authority};
+
+use crate::config::{Endpoint, LanePolicy, RunConfig};
+
+/// Connections a browser opens per name and port with HTTP/1.1.
+pub const HTTP1_STREAMS: u32 = 6;
+/// Streams of an HTTP/2 connection, unless the server says otherwise.
+pub const HTTP2_STREAMS: u32 = 100;
+/// Streams that Chromium opens at most over one HTTP/2 connection.
+pub const MAX_HTTP2_STREAMS: u32 = 256;
+/// HTTP/1.1 connections in all. Chromium's pool has a size between 256 and about 510, shared with other tabs.
+const MAX_HTTP1_TOTAL: u32 = 240;
+/// Outstanding fetches in all: past 1,350 in one process, Chromium rejects them.
+const MAX_TOTAL: u32 = 1_300;
+
+/// What is known about the protocol the browser speaks with the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// `http:`: always HTTP/1.1 in a browser.
+    Http1,
+    /// Seen in Resource Timing.
+    Http2,
+    /// `https:` to a server that does not let the page see it.
+    Unknown,
+}
+
+/// The names to use and the requests each may have on the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LanePlan {
+    /// Base URLs, at least one, without a trailing slash.
+    pub base_urls: Vec<String>,
+    /// Requests on the wire per base URL.
+    pub streams_per_lane: u32,
+    /// Requests on the wire in all.
+    pub slots: u32,
+}
+
+impl LanePlan {
+    /// The lanes for a run. `protocol` as far as known.
+    pub fn new(config: &RunConfig, protocol: Protocol) -> Self {
+        let Endpoint::Http { base_url } = &config.endpoint else {
+            // No socket, no limit but the engine's own.
+            let slots = config.concurrency.min(MAX_TOTAL);
+            return Self {
+                base_urls: vec!["simulated".into()],
+                streams_per_lane: slots,
+                slots,
+            };
+        };
+        let streams_per_lane = config.streams_per_lane.unwrap_or(match protocol {
+            Protocol::Http2 => HTTP2_STREAMS,
+            Protocol::Http1 | Protocol::Unknown => HTTP1_STREAMS,
+        });
+        let base_url = base_url.trim_end_matches('/');
+        let mut base_urls = vec![base_url.to_owned()];
+        match &config.lanes {
+            LanePolicy::Single => {}
+            LanePolicy::List { base_urls: more } => {
+                for url in more.iter().map(|url| url.trim_end_matches('/')) {
+                    if !base_urls.iter().any(|known| known == url) {
+                        base_urls.push(url.to_owned());
+                    }
+                }
+            }
+            LanePolicy::Auto => {
+                if let Some((before, after)) = around_loopback_host(base_url) {
+                    let needed = config
+                        .concurrency
+                        .div_ceil(streams_per_lane)
+                        .min(MAX_HTTP1_TOTAL / HTTP1_STREAMS);
+                    base_urls.extend((1..needed).map(|i| format!("{before}sg{i}.localhost{after}")));
+                }
+            }
+        }
+        let lanes = u32::try_from(base_urls.len()).unwrap_or(u32::MAX);
+        let limit = if protocol == Protocol::Http2 {
+            MAX_TOTAL
+        } else {
+            MAX_HTTP1_TOTAL.max(streams_per_lane)
+        };
+        let slots = streams_per_lane.saturating_mul(lanes).min(limit);
+        Self {
+            base_urls,
+            streams_per_lane,
+            slots,
+        }
+    }
+
+    /// The plan before anything is known of the server but its URL.
+    pub fn before_contact(config: &RunConfig) -> Self {
+        Self::new(config, Protocol::of(config))
+    }
+}
+
+impl Protocol {
+    /// What the scheme tells.
+    pub fn of(config: &RunConfig) -> Self {
+        match &config.endpoint {
+            Endpoint::Http { base_url } if base_url.trim_start().to_ascii_lowercase().starts_with("https:") => {
+                Self::Unknown
+            }
+            _ => Self::Http1,
+        }
+    }
+}
+
+/// How the asked concurrency stands against the slots, in words; `None` if there is nothing to say.
+pub fn advice(config: &RunConfig) -> Option<String> {
+    let Endpoint::Http { base_url } = &config.endpoint else {
+        return None;
+    };
+    let plan = LanePlan::before_contact(config);
+    let protocol = Protocol::of(config);
+    if config.concurrency <= plan.slots {
+        let lanes = plan.base_urls.len();
+        return (lanes > 1 && config.lanes == LanePolicy::Auto).then(|| {
+            format!(
+                "A browser opens 6 connections per name, so this run uses {lanes} names for the one server: \
+                 the one given, then sg1.localhost and so on."
+            )
+        });
+    }
+    let reason = if protocol == Protocol::Unknown && config.streams_per_lane.is_none() {
+        "a browser opens 6 HTTP/1.1 connections per name. If this server speaks HTTP/2, the run finds out where the \
+         server lets it (Timing-Allow-Origin); else set \"Streams per name\" to 100"
+    } else if around_loopback_host(base_url).is_some() || !matches!(config.lanes, LanePolicy::Auto) {
+        "that is what this browser can open to the names in use. Add names under \"Lanes\""
+    } else {
+        "a browser opens 6 HTTP/1.1 connections per name. Add further names of this server under \"Lanes\", reach it \
+         over ssh -L on localhost, or put an HTTP/2 proxy in front"
+    };
+    Some(format!(
+        "{} at a time were asked for, but {} can be on the wire: {reason}.",
+        config.concurrency, plan.slots
+    ))
+}
+
+/// Whether a base URL can be used.
+///
+/// # Errors
+/// One sentence that says what would be right.
+pub fn check_base_url(url: &str) -> Result<(), String> {
+    if url.is_empty() {
+        return Err("Enter the server's base URL, such as http://127.0.0.1:30000.".into());
+    }
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return Err(format!(
+            "Start with http:// or https://, such as http://{}.",
+            url.trim_start_matches('/')
+        ));
+    };
+    if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
+        return Err(format!(
+            "A browser cannot measure {scheme}:// addresses. Start with http:// or https://."
+        ));
+    }
+    if rest.contains('@') {
+        return Err("Leave user and password out of the URL; put the key into its field.".into());
+    }
+    if rest.contains(['?', '#']) {
+        return Err("Leave out what follows ? or #; extra keys of the body go under Advanced.".into());
+    }
+    match url.parse::<Uri>() {
+        Ok(uri) if uri.host().is_some_and(|host| !host.is_empty()) && port_is_right(uri.authority()) => Ok(()),
+        _ => Err("This is no URL. It should look like http://127.0.0.1:30000.".into()),
+    }
+}
+
+fn port_is_right(authority: Option<&Authority>) -> bool {
+    authority.is_some_and(|a| {
+        let after_host = &a.as_str()[a.host().len()..];
+        after_host.is_empty() || a.port_u16().is_some_and(|port| port != 0)
+    })
+}
+
+/// Whether a base URL points at this machine.
+pub fn is_loopback(url: &str) -> bool {
+    around_loopback_host(url).is_some()
+}
+
+/// The host of a URL, in lower case and without port; `None` if it has none.
+pub fn host(url: &str) -> Option<String> {
+    Some(
+        url.parse::<Uri>()
+            .ok()?
+            .host()?
+            .trim_matches(['[', ']'])
+            .to_ascii_lowercase(),
+    )
+}
+
+/// Splits a URL of this machine around its host: `("http://", ":8000/v1")`. A certificate covers no `*.localhost`
+/// names, so `https:` does not count.
+fn around_loopback_host(url: &str) -> Option<(&str, &str)> {
+    let uri = url.parse::<Uri>().ok()?;
+    let host = uri.host()?;
+    let loopback = matches!(host, "localhost" | "127.0.0.1" | "[::1]") || host.ends_with(".localhost");
+    if !loopback || uri.scheme_str() != Some("http") {
+        return None;
+    }
+    let (scheme, rest) = url.split_once("://")?;
+    Some((&url[..scheme.len() + 3], &rest[host.len()..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(url: &str, concurrency: u32) -> RunConfig {
+        RunConfig {
+            endpoint: Endpoint::Http { base_url: url.into() },
+            concurrency,
+            ..RunConfig::default()
+        }
+    }
+
+    #[test]
+    fn a_loopback_server_gets_as_many_names_as_the_concurrency_needs() {
+        let plan = LanePlan::before_contact(&config("http://127.0.0.1:8000/v1/", 32));
+        assert_eq!(
+            plan.base_urls[..2],
+            ["http://127.0.0.1:8000/v1", "http://sg1.localhost:8000/v1"]
+        );
+        assert_eq!((plan.base_urls.len(), plan.streams_per_lane, plan.slots), (6, 6, 36));
+    }
+
+    #[test]
+    fn six_at_a_time_need_no_second_name() {
+        assert_eq!(
+            LanePlan::before_contact(&config("http://localhost:8000", 6)).base_urls,
+            ["http://localhost:8000"]
+        );
+    }
+
+    #[test]
+    fn a_remote_http1_server_has_six_slots_and_this_is_said() {
+        let config = config("http://gpu.lan:30000", 16);
+        assert_eq!(LanePlan::before_contact(&config).slots, 6);
+        assert!(
+            advice(&config)
+                .expect("advice")
+                .contains("16 at a time were asked for, but 6 can be on the wire")
+        );
+    }
+
+    #[test]
+    fn the_browsers_whole_pool_is_not_exceeded() {
+        let plan = LanePlan::before_contact(&config("http://localhost:8000", 1000));
+        assert_eq!((plan.base_urls.len(), plan.slots), (40, 240));
+    }
+
+    #[test]
+    fn http2_has_a_hundred_streams() {
+        let plan = LanePlan::new(&config("https://llm.example", 64), Protocol::Http2);
+        assert_eq!((plan.base_urls.len(), plan.slots), (1, 100));
+    }
+
+    #[test]
+    fn a_list_of_names_adds_up_without_repeats() {
+        let config = RunConfig {
+            lanes: LanePolicy::List {
+                base_urls: vec!["http://a:1/".into(), "http://b:1".into()],
+            },
+            ..config("http://a:1", 12)
+        };
+        assert_eq!(
+            LanePlan::before_contact(&config).base_urls,
+            ["http://a:1", "http://b:1"]
+        );
+        assert_eq!(advice(&config), None);
+    }
+
+    #[test]
+    fn urls_that_cannot_work_are_refused_with_what_would() {
+        for (url, needle) in [
+            ("", "such as"),
+            ("localhost:8000", "http://localhost:8000"),
+            ("ws://x", "ws://"),
+            ("http://user:pw@x", "key into its field"),
+            ("http://x?k=1", "?"),
+            ("http://", "no URL"),
+            ("http://x:99999", "no URL"),
+            ("http://x:abc", "no URL"),
+            ("http://a b", "no URL"),
+        ] {
+            let message = check_base_url(url).expect_err(url);
+            assert!(message.contains(needle), "{url}: {message}");
+        }
+        for url in [
+            "http://127.0.0.1:30000",
+            "https://h/v1",
+            "HTTP://H",
+            "http://[::1]:8000/proxy/v1/",
+        ] {
+            assert_eq!(check_base_url(url), Ok(()), "{url}");
+        }
+    }
+}
