@@ -22,6 +22,9 @@ pub struct RequestRecord {
     pub times: Times,
     /// HTTP status, if headers came.
     pub status: Option<u16>,
+    /// The server's name for the request (`id` of its first chunk), to find it in the server's log.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub response_id: Option<String>,
     /// Finish reason as sent, if any.
     pub finish_reason: Option<String>,
     /// The frames that carried tokens.
