@@ -91,6 +91,18 @@ impl LanePlan {
         }
     }
 
+    /// The plan without names that do not answer; the first name always stays.
+    pub fn without(mut self, silent: &[String]) -> Self {
+        let before = self.base_urls.len() as u32;
+        let mut first = true;
+        self.base_urls
+            .retain(|url| std::mem::take(&mut first) || !silent.contains(url));
+        let lost = before - self.base_urls.len() as u32;
+        let possible = self.streams_per_lane.saturating_mul(before - lost);
+        self.slots = self.slots.min(possible);
+        self
+    }
+
     /// The plan before anything is known of the server but its URL.
     pub fn before_contact(config: &RunConfig) -> Self {
         Self::new(config, Protocol::of(config))
@@ -252,6 +264,17 @@ mod tests {
     fn the_browsers_whole_pool_is_not_exceeded() {
         let plan = LanePlan::before_contact(&config("http://localhost:8000", 1000));
         assert_eq!((plan.base_urls.len(), plan.slots), (40, 240));
+    }
+
+    #[test]
+    fn names_that_do_not_answer_take_their_slots_with_them() {
+        let plan = LanePlan::before_contact(&config("http://localhost:8000", 18));
+        let silent = plan.base_urls.clone();
+        let rest = plan.without(&silent);
+        assert_eq!(
+            (rest.base_urls, rest.slots),
+            (vec!["http://localhost:8000".to_owned()], 6)
+        );
     }
 
     #[test]

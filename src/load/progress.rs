@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     health::Health,
-    report::{Ending, Slots},
+    report::{Ending, ServerFacts, Slots},
     request::RequestRecord,
 };
 
@@ -18,6 +18,8 @@ pub enum EngineEvent {
         started_unix_ms: f64,
         /// Connections it will use.
         slots: Slots,
+        /// What the server told of itself.
+        server: ServerFacts,
     },
     /// The run goes on; 4 times a second, and once more before the end.
     Progress(Progress),

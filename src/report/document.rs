@@ -30,6 +30,9 @@ pub struct Document {
     pub slots: Slots,
     /// The client's verdict on itself.
     pub client: Health,
+    /// What a reader should know besides: fields the server refused, names that did not answer …
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The figures, as computed when the run ended; recomputed from the requests on reading.
     pub summary: Summary,
     /// The measured requests, by index.

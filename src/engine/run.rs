@@ -1,0 +1,417 @@
+//! One run: warm-up, then the measured requests, with the records and the health of both.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    rc::Rc,
+};
+
+use futures_util::future::join_all;
+use js_sys::Uint8Array;
+use wasm_bindgen_futures::spawn_local;
+
+use super::{
+    clock::{Clock, cross_origin_isolated},
+    command::Start,
+    exchange::{Active, Ask, exchange},
+    lanes::Lanes,
+    server::server_facts,
+    worker::tell,
+};
+use crate::{
+    config::{Endpoint, RunConfig, Secret},
+    demo,
+    health::{Health, Lateness},
+    load::{
+        EngineEvent, Progress, RunEnd, TokenBucket,
+        lanes::{LanePlan, Protocol},
+    },
+    protocol::{self, StreamOptions},
+    report::{Ending, Slots},
+    request::{Evidence, Outcome, RequestRecord, Spec},
+    workload::random_prompt,
+};
+
+/// How often the page hears of the run.
+const REPORT_MS: f64 = 250.0;
+/// How often limits are checked and the engine's own timer is timed.
+const WATCH_MS: f64 = 20.0;
+/// Bytes kept per response while it may still fail.
+const KEPT_PER_REQUEST: usize = 64 * 1024;
+/// Bytes kept per run. Past it, failures keep their first [`KEPT_PAST_BOUND`] bytes.
+const KEPT_PER_RUN: usize = 16 * 1024 * 1024;
+/// Bytes kept per failure once the run's bound is reached.
+const KEPT_PAST_BOUND: usize = 512;
+
+/// One run.
+pub struct Run {
+    /// What was asked.
+    pub config: RunConfig,
+    /// The run's clock; all times are on it.
+    pub clock: Clock,
+    /// The last finding about rejected fetches, and when.
+    pub finding: RefCell<Option<(f64, String)>>,
+    key: Secret,
+    page_origin: String,
+    stopping: Cell<bool>,
+    over: Cell<bool>,
+    lanes: RefCell<Option<Rc<Lanes>>>,
+    active: RefCell<Vec<Rc<Active>>>,
+    stream_options: Cell<StreamOptions>,
+    simulated: RefCell<demo::Server>,
+    buffer: RefCell<Vec<u8>>,
+    kept: Cell<usize>,
+    notes: RefCell<Vec<String>>,
+    warming_up: Cell<bool>,
+    dispatched: Cell<u32>,
+    records: RefCell<Vec<RequestRecord>>,
+    tokens: RefCell<BTreeMap<u32, u32>>,
+    lateness: RefCell<Lateness>,
+    health: RefCell<Health>,
+    measured_from_ms: Cell<Option<f64>>,
+    measured_to_ms: Cell<f64>,
+}
+
+impl Run {
+    /// A run that has not begun.
+    pub fn new(start: Start) -> Rc<Self> {
+        let config = start.config;
+        Rc::new(Self {
+            clock: Clock::start(),
+            finding: RefCell::default(),
+            key: Secret::new(start.key.as_deref().unwrap_or_default()),
+            page_origin: start.page_origin,
+            stopping: Cell::new(false),
+            over: Cell::new(false),
+            lanes: RefCell::default(),
+            active: RefCell::default(),
+            stream_options: Cell::new(StreamOptions::default()),
+            simulated: RefCell::new(demo::Server::new(config.demo.clone(), config.seed)),
+            buffer: RefCell::default(),
+            kept: Cell::new(0),
+            notes: RefCell::default(),
+            warming_up: Cell::new(true),
+            dispatched: Cell::new(0),
+            records: RefCell::default(),
+            tokens: RefCell::default(),
+            lateness: RefCell::default(),
+            health: RefCell::default(),
+            measured_from_ms: Cell::new(None),
+            measured_to_ms: Cell::new(0.0),
+            config,
+        })
+    }
+
+    /// Sends nothing new and aborts what runs.
+    pub fn stop(&self) {
+        self.stopping.set(true);
+        if let Some(lanes) = self.lanes.borrow().as_ref() {
+            lanes.close();
+        }
+        let active = self.active.borrow().clone();
+        active.iter().for_each(|active| active.cancel(self.clock.now_ms()));
+    }
+
+    /// Runs to the end and tells the page all along.
+    pub async fn drive(self: Rc<Self>) {
+        {
+            let mut health = self.health.borrow_mut();
+            health.clock_step_ms = self.clock.step_ms();
+            health.cross_origin_isolated = cross_origin_isolated();
+            health.slots_asked = self.config.concurrency;
+        }
+        spawn_local(self.clone().watch());
+        let server = server_facts(&self.config, &self.headers()).await;
+        let plan = self.make_lanes().await;
+        tell(&EngineEvent::Started {
+            started_unix_ms: self.clock.started_unix_ms(),
+            slots: Slots {
+                asked: self.config.concurrency,
+                had: plan.slots,
+                lanes: plan.base_urls,
+            },
+            server,
+        });
+        spawn_local(self.clone().report());
+        self.closed_loop(true, self.config.warmup).await;
+        self.warming_up.set(false);
+        self.closed_loop(false, self.config.requests).await;
+        self.over.set(true);
+        self.tell_progress();
+        let measured_from_ms = self.measured_from_ms.get().unwrap_or_else(|| self.clock.now_ms());
+        tell(&EngineEvent::Finished(RunEnd {
+            ending: if self.stopping.get() {
+                Ending::StoppedByUser
+            } else {
+                Ending::Completed
+            },
+            measured_from_ms,
+            duration_ms: (self.measured_to_ms.get() - measured_from_ms).max(0.0),
+            health: self.health_now(),
+            notes: self.notes.borrow().clone(),
+        }));
+    }
+
+    async fn make_lanes(&self) -> LanePlan {
+        let http = matches!(self.config.endpoint, Endpoint::Http { .. });
+        let mut plan = LanePlan::new(&self.config, self.protocol());
+        let make = |plan: &LanePlan| {
+            let url_of = |base: &str| {
+                if http {
+                    protocol::request_url(base, self.config.api)
+                } else {
+                    base.to_owned()
+                }
+            };
+            let same_origin = plan
+                .base_urls
+                .iter()
+                .all(|base| base.starts_with(&format!("{}/", self.page_origin)));
+            Rc::new(Lanes::new(plan, url_of, http && !same_origin, self.headers()))
+        };
+        let mut lanes = make(&plan);
+        if http {
+            let silent = lanes.warm_all(&self.clock, self.config.concurrency).await;
+            if !silent.is_empty() {
+                let names: Vec<_> = silent.iter().map(|i| plan.base_urls[*i].clone()).collect();
+                self.notes.borrow_mut().push(format!(
+                    "{} did not answer and {} not used.",
+                    names.join(", "),
+                    if names.len() == 1 { "was" } else { "were" }
+                ));
+                plan = plan.without(&names);
+                lanes = make(&plan);
+                lanes.warm_all(&self.clock, self.config.concurrency).await;
+            }
+        }
+        self.health.borrow_mut().slots_had = plan.slots;
+        if self.stopping.get() {
+            lanes.close();
+        }
+        *self.lanes.borrow_mut() = Some(lanes);
+        plan
+    }
+
+    /// The protocol of a server whose Resource Timing the page may see; else what the scheme tells.
+    fn protocol(&self) -> Protocol {
+        match Protocol::of(&self.config) {
+            Protocol::Unknown => super::server::seen_protocol(&self.config).unwrap_or(Protocol::Unknown),
+            known => known,
+        }
+    }
+
+    /// `count` requests, `concurrency` at a time: each that ends lets the next one go.
+    async fn closed_loop(self: &Rc<Self>, warmup: bool, count: u32) {
+        let Some(lanes) = self.lanes.borrow().clone() else {
+            return;
+        };
+        let next = Cell::new(0);
+        let next = &next;
+        join_all((0..self.config.concurrency.min(count)).map(|_| {
+            let lanes = lanes.clone();
+            async move {
+                while next.get() < count && !self.stopping.get() {
+                    let ask = Ask {
+                        index: next.replace(next.get() + 1),
+                        warmup,
+                        scheduled_ms: self.clock.now_ms(),
+                    };
+                    let Some(slot) = lanes.acquire(&self.clock).await else {
+                        return;
+                    };
+                    exchange(self, ask, slot).await;
+                }
+            }
+        }))
+        .await;
+    }
+
+    /// Checks limits, and times the engine's own timer while it is at it.
+    async fn watch(self: Rc<Self>) {
+        while !self.over.get() {
+            let due_ms = self.clock.now_ms() + WATCH_MS;
+            self.clock.sleep_until(due_ms).await;
+            let now_ms = self.clock.now_ms();
+            self.lateness.borrow_mut().add(now_ms - due_ms);
+            let active = self.active.borrow().clone();
+            active
+                .iter()
+                .for_each(|active| active.watch(&self.config.timeouts, now_ms));
+        }
+    }
+
+    async fn report(self: Rc<Self>) {
+        while !self.over.get() {
+            self.clock.sleep_until(self.clock.now_ms() + REPORT_MS).await;
+            if self.over.get() {
+                return;
+            }
+            if let Some(lanes) = self.lanes.borrow().as_ref() {
+                lanes.renew(&self.clock);
+            }
+            self.tell_progress();
+        }
+    }
+
+    fn tell_progress(&self) {
+        let tokens = std::mem::take(&mut *self.tokens.borrow_mut());
+        tell(&EngineEvent::Progress(Progress {
+            elapsed_ms: self.clock.now_ms(),
+            warming_up: self.warming_up.get(),
+            dispatched: self.dispatched.get(),
+            in_flight: self
+                .active
+                .borrow()
+                .iter()
+                .filter(|active| !active.is_settled())
+                .count() as u32,
+            records: std::mem::take(&mut *self.records.borrow_mut()),
+            tokens: tokens
+                .into_iter()
+                .map(|(index, tokens)| TokenBucket { index, tokens })
+                .collect(),
+            health: self.health_now(),
+        }));
+    }
+
+    fn health_now(&self) -> Health {
+        let mut health = self.health.borrow().clone();
+        let late = self.lateness.borrow();
+        health.timer_late_p50_ms = late.percentile(50.0);
+        health.timer_late_p99_ms = late.percentile(99.0);
+        health.timer_late_max_ms = late.max();
+        health.elapsed_ms = self.clock.now_ms();
+        health.judge();
+        health
+    }
+
+    // What an exchange needs of the run.
+
+    /// Headers of every request.
+    pub fn headers(&self) -> Vec<(String, String)> {
+        let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
+        if let Some(key) = self.key.reveal() {
+            headers.push(("Authorization".to_owned(), format!("Bearer {key}")));
+        }
+        for (name, value) in &self.config.extra_headers {
+            headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            headers.push((name.clone(), value.clone()));
+        }
+        headers
+    }
+
+    /// The body of a request.
+    pub fn request_body(&self, ask: &Ask) -> String {
+        let prompt = random_prompt(self.config.seed, ask.warmup, ask.index, self.config.input_tokens);
+        protocol::request_body(&self.config, &prompt, self.stream_options.get())
+    }
+
+    /// What the state machine must know.
+    pub fn machine_spec(&self) -> Spec {
+        Spec {
+            api: self.config.api,
+            stream: self.config.stream,
+            requested_tokens: Some(u64::from(self.config.output_tokens)),
+            keep_text: false,
+            keep_bytes: KEPT_PER_REQUEST,
+        }
+    }
+
+    /// What the simulated server will do with a request.
+    pub fn simulate(&self, ask: &Ask, now_ms: f64) -> demo::Plan {
+        let _ = ask;
+        self.simulated
+            .borrow_mut()
+            .plan(now_ms, &demo::Ask::from_config(&self.config))
+    }
+
+    /// A request went out.
+    pub fn dispatched(&self, active: &Rc<Active>, warmup: bool) {
+        self.active.borrow_mut().push(active.clone());
+        if !warmup {
+            self.dispatched.set(self.dispatched.get() + 1);
+            if self.measured_from_ms.get().is_none() {
+                self.measured_from_ms.set(Some(self.clock.now_ms()));
+            }
+        }
+    }
+
+    /// A read came in.
+    pub fn read(&self, at_ms: f64, tokens: u64) {
+        let mut health = self.health.borrow_mut();
+        health.reads += 1;
+        health.parse_ms += self.clock.now_ms() - at_ms;
+        if tokens > 0 {
+            let bucket = (at_ms / TokenBucket::WIDTH_MS) as u32;
+            *self.tokens.borrow_mut().entry(bucket).or_default() += u32::try_from(tokens).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// Lends the run's one buffer, filled with a read's bytes.
+    pub fn with_buffer(&self, chunk: &Uint8Array, act: impl FnOnce(&[u8])) {
+        let mut buffer = self.buffer.borrow_mut();
+        let length = chunk.length() as usize;
+        if buffer.len() < length {
+            buffer.resize(length, 0);
+        }
+        chunk.copy_to(&mut buffer[..length]);
+        act(&buffer[..length]);
+    }
+
+    /// A verdict fell.
+    pub fn finished(&self, record: RequestRecord) {
+        {
+            let mut health = self.health.borrow_mut();
+            health.coalesced_frames += u64::from(record.wire.coalesced_frames);
+            health.token_frames += u64::from(record.tokens.frames);
+        }
+        if !record.warmup {
+            self.measured_to_ms
+                .set(self.measured_to_ms.get().max(record.times.ended_ms));
+        }
+        self.step_down(&record);
+        self.records.borrow_mut().push(record);
+    }
+
+    /// A request's place on the wire is free.
+    pub fn gone(&self, active: &Active) {
+        self.active.borrow_mut().retain(|other| !std::ptr::eq(&**other, active));
+    }
+
+    /// Keeps the evidence within the run's bound.
+    pub fn bound(&self, evidence: &mut Evidence) {
+        let room = KEPT_PER_RUN.saturating_sub(self.kept.get()).max(KEPT_PAST_BOUND);
+        let mut kept = 0;
+        let mut dropped = 0;
+        evidence.reads.retain_mut(|read| {
+            let keep = read.bytes.len().min(room - kept);
+            dropped += (read.bytes.len() - keep) as u64;
+            read.bytes.truncate(keep);
+            kept += keep;
+            keep > 0
+        });
+        evidence.dropped_bytes += dropped;
+        self.kept.set(self.kept.get() + kept);
+    }
+
+    /// A server that refuses `stream_options` is asked with less of it from then on.
+    fn step_down(&self, record: &RequestRecord) {
+        let refused = record.outcome == Outcome::HttpError
+            && matches!(record.status, Some(400 | 422))
+            && record.failure.as_ref().is_some_and(|failure| {
+                ["stream_options", "continuous_usage_stats", "include_usage"]
+                    .iter()
+                    .any(|name| failure.message.contains(name))
+            });
+        if !refused {
+            return;
+        }
+        if let Some(less) = self.stream_options.get().less() {
+            self.stream_options.set(less);
+            self.notes.borrow_mut().push(format!(
+                "The server refused a request's stream_options; from then on they were {}.",
+                less.words()
+            ));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What the server tells of itself before a run.
+
+use futures_util::future::{Either, select};
+use gloo_timers::future::TimeoutFuture;
+use std::pin::pin;
+use wasm_bindgen::{JsCast, prelude::*};
+use web_sys::{AbortController, Performance, PerformanceResourceTiming};
+
+use super::transport::Prepared;
+use crate::{
+    config::{Endpoint, RunConfig},
+    load::lanes::Protocol,
+    protocol,
+    report::ServerFacts,
+};
+
+/// A server that does not list its models within this is measured without.
+const LIST_MS: u32 = 5_000;
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(thread_local_v2, js_name = performance)]
+    static PERFORMANCE: Option<Performance>;
+}
+
+/// The entry of `/v1/models` for the model that will be asked. A server without that list gives few facts, not an error.
+pub async fn server_facts(config: &RunConfig, headers: &[(String, String)]) -> ServerFacts {
+    let mut facts = ServerFacts {
+        model: config.model.clone(),
+        ..ServerFacts::default()
+    };
+    let Endpoint::Http { base_url } = &config.endpoint else {
+        facts.base_url = "simulated".into();
+        return facts;
+    };
+    facts.base_url.clone_from(base_url);
+    let Ok(abort) = AbortController::new() else {
+        return facts;
+    };
+    let listed = async {
+        let url = protocol::models_url(base_url);
+        let request = Prepared::bare(gloo_net::http::Method::GET, &url, headers, &abort.signal()).ok()?;
+        request.send().await.ok()?.json::<serde_json::Value>().await.ok()
+    };
+    let listed = match select(pin!(listed), TimeoutFuture::new(LIST_MS)).await {
+        Either::Left((listed, _)) => listed,
+        Either::Right(_) => None,
+    };
+    abort.abort();
+    let models = listed
+        .as_ref()
+        .and_then(|list| list["data"].as_array())
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    if let Some(model) = models
+        .iter()
+        .find(|model| model["id"] == config.model.as_str())
+        .or(models.first())
+    {
+        if facts.model.is_empty() {
+            facts.model = model["id"].as_str().unwrap_or_default().to_owned();
+        }
+        facts.owned_by = model["owned_by"].as_str().map(str::to_owned);
+        facts.max_model_len = model["max_model_len"].as_u64();
+    }
+    facts
+}
+
+/// The protocol of an answer already received, where the browser lets the page see it (same origin, or a server that
+/// sends `Timing-Allow-Origin`).
+pub fn seen_protocol(config: &RunConfig) -> Option<Protocol> {
+    let Endpoint::Http { base_url } = &config.endpoint else {
+        return None;
+    };
+    let entries = PERFORMANCE.with(Clone::clone)?.get_entries_by_type("resource");
+    let seen = entries.iter().rev().find_map(|entry| {
+        let entry: PerformanceResourceTiming = entry.dyn_into().ok()?;
+        let protocol = entry.next_hop_protocol();
+        (entry.name().starts_with(base_url.as_str()) && !protocol.is_empty()).then_some(protocol)
+    })?;
+    Some(if seen.starts_with("h2") || seen.starts_with("h3") {
+        Protocol::Http2
+    } else {
+        Protocol::Http1
+    })
+}

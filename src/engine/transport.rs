@@ -1,0 +1,146 @@
+//! One HTTP exchange over `fetch`: a request out, the body in as reads.
+
+use gloo_net::http::{RequestBuilder, Response};
+use js_sys::Uint8Array;
+use wasm_bindgen::{JsCast, prelude::*};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCache, RequestCredentials, RequestMode};
+
+use super::{clock::thrown, simulated::Player};
+
+#[wasm_bindgen]
+extern "C" {
+    /// What `reader.read()` resolves to.
+    type ReadResult;
+    #[wasm_bindgen(method, getter, structural)]
+    fn done(this: &ReadResult) -> bool;
+    #[wasm_bindgen(method, getter, structural)]
+    fn value(this: &ReadResult) -> Option<Uint8Array>;
+}
+
+/// A request ready to be sent: all that costs time is done before the dispatch is timed.
+pub struct Prepared(gloo_net::http::Request);
+
+impl Prepared {
+    /// Builds a POST of JSON.
+    ///
+    /// # Errors
+    /// The browser's words if it refuses a header or the URL.
+    pub fn post(url: &str, headers: &[(String, String)], body: &str, signal: &AbortSignal) -> Result<Self, String> {
+        let builder = with_headers(
+            plain(RequestBuilder::new(url).method(gloo_net::http::Method::POST), signal),
+            headers,
+        );
+        builder.body(body).map(Self).map_err(words)
+    }
+
+    /// Builds a request without a body.
+    ///
+    /// # Errors
+    /// As [`Prepared::post`].
+    pub fn bare(
+        method: gloo_net::http::Method,
+        url: &str,
+        headers: &[(String, String)],
+        signal: &AbortSignal,
+    ) -> Result<Self, String> {
+        with_headers(plain(RequestBuilder::new(url).method(method), signal), headers)
+            .build()
+            .map(Self)
+            .map_err(words)
+    }
+
+    /// Sends it. Resolves when the response headers are there.
+    ///
+    /// # Errors
+    /// The browser's words, which tell little: `Failed to fetch` for a dead server, missing CORS headers and more.
+    pub async fn send(self) -> Result<Response, String> {
+        self.0.send().await.map_err(words)
+    }
+}
+
+/// Sends a GET that the page may not read, to see whether anything answers at all.
+///
+/// # Errors
+/// The browser's words.
+pub async fn touch(url: &str, signal: &AbortSignal) -> Result<(), String> {
+    let request = plain(RequestBuilder::new(url), signal)
+        .mode(RequestMode::NoCors)
+        .build()
+        .map_err(words)?;
+    request.send().await.map(drop).map_err(words)
+}
+
+fn plain(builder: RequestBuilder, signal: &AbortSignal) -> RequestBuilder {
+    builder
+        .mode(RequestMode::Cors)
+        .credentials(RequestCredentials::Omit)
+        .cache(RequestCache::NoStore)
+        .abort_signal(Some(signal))
+}
+
+fn with_headers(builder: RequestBuilder, headers: &[(String, String)]) -> RequestBuilder {
+    headers
+        .iter()
+        .fold(builder, |builder, (name, value)| builder.header(name, value))
+}
+
+fn words(error: gloo_net::Error) -> String {
+    match error {
+        gloo_net::Error::JsError(error) => error.message,
+        other => other.to_string(),
+    }
+}
+
+/// The body of a response, read by read.
+pub enum Body {
+    /// From the network.
+    Stream(ReadableStreamDefaultReader),
+    /// A response without a body.
+    None,
+    /// From the simulated server.
+    Simulated(Player),
+}
+
+/// What one read brought.
+pub enum Read {
+    /// Bytes, still in JavaScript's memory.
+    Chunk(Uint8Array),
+    /// Bytes of the simulated server.
+    Bytes(Vec<u8>),
+    /// The neat end.
+    End,
+    /// The connection broke; the browser's words.
+    Broken(String),
+}
+
+impl Body {
+    /// The body of a fetched response.
+    pub fn of(response: &Response) -> Self {
+        match response.body() {
+            Some(stream) => match stream.get_reader().dyn_into() {
+                Ok(reader) => Self::Stream(reader),
+                Err(_) => Self::None,
+            },
+            None => Self::None,
+        }
+    }
+
+    /// Waits for the next read.
+    pub async fn next(&mut self) -> Read {
+        match self {
+            Self::Stream(reader) => match JsFuture::from(reader.read()).await {
+                Ok(result) => {
+                    let result: ReadResult = result.unchecked_into();
+                    match result.value() {
+                        Some(chunk) if !result.done() => Read::Chunk(chunk),
+                        _ => Read::End,
+                    }
+                }
+                Err(error) => Read::Broken(thrown(&error)),
+            },
+            Self::None => Read::End,
+            Self::Simulated(player) => player.next().await,
+        }
+    }
+}
