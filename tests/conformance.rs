@@ -1,5 +1,7 @@
 //! Every captured response gets its due verdict, however its bytes are split.
 
+#![cfg(not(target_arch = "wasm32"))]
+
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;

@@ -1,5 +1,7 @@
 //! The demo endpoint on real sockets: what it sends, and that its record of it is true.
 
+#![cfg(not(target_arch = "wasm32"))]
+
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,

@@ -2,4 +2,4 @@
 
 mod random;
 
-pub use random::random_prompt;
+pub use random::{FIRST_PROMPT_OF_SEED_1, random_prompt};

@@ -15,6 +15,9 @@ const WORDS: [&str; 96] = [
     "horse", "hour", "house",
 ];
 
+/// What seed 1 gives first: the same natively and in the browser.
+pub const FIRST_PROMPT_OF_SEED_1: &str = "half black found call four book";
+
 /// A prompt of about `tokens` tokens: one word each. The seed and the index decide it, so that no two requests of a
 /// run share a prefix that a server could have cached. The server's own count of the prompt is what gets reported.
 pub fn random_prompt(seed: u64, warmup: bool, index: u32, tokens: u32) -> String {
@@ -25,7 +28,7 @@ pub fn random_prompt(seed: u64, warmup: bool, index: u32, tokens: u32) -> String
         if i > 0 {
             prompt.push(' ');
         }
-        prompt.push_str(WORDS[rng.random_range(0..WORDS.len())]);
+        prompt.push_str(WORDS[rng.random_range(0..WORDS.len() as u32) as usize]);
     }
     prompt
 }
@@ -33,6 +36,11 @@ pub fn random_prompt(seed: u64, warmup: bool, index: u32, tokens: u32) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_prompt_of_a_seed_never_changes() {
+        assert_eq!(random_prompt(1, false, 0, 6), FIRST_PROMPT_OF_SEED_1);
+    }
 
     #[test]
     fn the_same_seed_gives_the_same_prompt() {

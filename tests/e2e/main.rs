@@ -1,0 +1,6 @@
+//! The page in a real browser, against real sockets, compared with what the demo endpoint says it truly did.
+
+mod checks;
+mod harness;
+mod looks;
+mod runs;

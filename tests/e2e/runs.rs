@@ -1,0 +1,254 @@
+//! Runs from start to result.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::harness::{Demo, Page, outcomes};
+
+/// Fast enough that a test is short, slow enough that requests overlap.
+const QUICK: [&str; 8] = [
+    "--ttft-ms",
+    "20",
+    "--itl-ms",
+    "3",
+    "--jitter",
+    "0.2",
+    "--batch-limit",
+    "64",
+];
+
+/// Which outcome each fault of the demo endpoint must come to.
+fn due(fault: &Value) -> &'static str {
+    match fault.as_str() {
+        None => "succeeded",
+        Some("http_429" | "http_500" | "http_503") => "http_error",
+        Some("error_first" | "error_mid") => "stream_error",
+        Some("abort") => "aborted",
+        Some("cut" | "no_finish") => "truncated",
+        Some("malformed_json") => "malformed",
+        Some("no_tokens") => "empty",
+        Some("stall") => "timeout",
+        Some(other) => panic!("a fault these tests do not know: {other}"),
+    }
+}
+
+/// The server's record of the measured requests: warm-up comes first and is over before they begin.
+fn measured(truth: &[Value], warmup: usize) -> &[Value] {
+    &truth[warmup..]
+}
+
+fn due_counts(truth: &[Value]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for request in truth {
+        *counts.entry(due(&request["fault"]).to_owned()).or_default() += 1;
+    }
+    counts
+}
+
+fn sum(values: impl Iterator<Item = u64>) -> u64 {
+    values.sum()
+}
+
+#[tokio::test]
+async fn a_clean_run_counts_every_request_and_every_token_as_the_server_did() {
+    let demo = Demo::start(&QUICK);
+    let page = Page::open(&format!("url={}&n=60&c=12&warmup=3&out=20", demo.url)).await;
+    page.press("Run 60").await;
+    let text = page.wait_for("Save JSON").await;
+    assert!(
+        !text.contains("imulated"),
+        "a real server's result must not be called simulated:\n{text}"
+    );
+    let result = page.download_json().await;
+    let truth = demo.truth().await;
+    assert_eq!(outcomes(&result), BTreeMap::from([("succeeded".into(), 60)]));
+    assert_eq!(result["simulated"], false);
+    let handed = sum(measured(&truth, 3)
+        .iter()
+        .map(|request| request["tokens_handed"].as_u64().expect("tokens")));
+    assert_eq!(handed, 60 * 20);
+    assert_eq!(result["summary"]["output_tokens"], handed);
+    assert_eq!(result["warmup"].as_array().map(Vec::len), Some(3));
+    assert_eq!(result["summary"]["ttft_ms"]["n"], 60);
+    assert_eq!(page.console_errors().await, Vec::<String>::new());
+    page.close().await;
+}
+
+#[tokio::test]
+async fn with_every_fault_mixed_in_the_page_counts_each_kind_exactly() {
+    let kinds = [
+        "http_429",
+        "http_500",
+        "http_503",
+        "error_first",
+        "error_mid",
+        "abort",
+        "cut",
+        "no_finish",
+        "malformed_json",
+        "no_tokens",
+        "stall",
+    ];
+    let faults = kinds.map(|kind| format!("{kind}=0.05")).join(",");
+    let mut args = QUICK.to_vec();
+    args.extend(["--faults", &faults, "--seed", "7"]);
+    let demo = Demo::start(&args);
+    let page = Page::open(&format!(
+        "url={}&n=200&c=24&warmup=12&out=16&stall_s=1&first_byte_s=5",
+        demo.url
+    ))
+    .await;
+    page.press("Run 200").await;
+    let text = page.wait_for("Save JSON").await;
+    let result = page.download_json().await;
+    let truth = demo.truth().await;
+    let truth_measured = measured(&truth, 12);
+
+    let due = due_counts(truth_measured);
+    assert!(due.len() >= 8, "the seed must bring every kind of outcome: {due:?}");
+    assert_eq!(outcomes(&result), due);
+    let total: u64 = result["summary"]["outcomes"]
+        .as_object()
+        .expect("outcomes")
+        .values()
+        .map(|n| n.as_u64().expect("a count"))
+        .sum();
+    assert_eq!(total, 200);
+
+    // No token of a failed request is in an aggregate of successes.
+    let good: Vec<_> = truth_measured
+        .iter()
+        .filter(|request| request["fault"].is_null())
+        .collect();
+    assert_eq!(
+        result["summary"]["output_tokens"],
+        sum(good
+            .iter()
+            .map(|request| request["tokens_handed"].as_u64().expect("tokens")))
+    );
+    assert_eq!(result["summary"]["ttft_ms"]["n"], good.len());
+
+    // The warm-up's failures are shown, and counted apart.
+    let warmup_failed = truth[..12].iter().filter(|request| !request["fault"].is_null()).count();
+    assert!(warmup_failed > 0, "the seed must make a warm-up request fail");
+    assert!(
+        text.contains(&format!("{warmup_failed} of 12 warm-up requests failed")),
+        "{text}"
+    );
+
+    // A person reads the counts and the servers' words.
+    for (outcome, count) in &due {
+        assert!(
+            text.contains(&count.to_string()),
+            "{outcome}: {count} is not on the page:\n{text}"
+        );
+    }
+    assert!(text.contains("The request queue is full"), "{text}");
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_failure_is_one_click_from_its_bytes() {
+    let mut args = QUICK.to_vec();
+    args.extend(["--faults", "error_mid=1"]);
+    let demo = Demo::start(&args);
+    let page = Page::open(&format!("url={}&n=4&c=2&warmup=0&out=16", demo.url)).await;
+    page.press("Run 4").await;
+    page.wait_for("Save JSON").await;
+    page.press("#0").await;
+    let text = page.wait_for("Counted as failed").await;
+    assert!(
+        text.contains("The server answered 200 but sent an error event"),
+        "{text}"
+    );
+    assert!(text.contains("data: {"), "the frames as received are shown:\n{text}");
+    assert!(text.contains("[DONE]"), "so is what came after the error:\n{text}");
+    page.close().await;
+}
+
+#[tokio::test]
+async fn stop_keeps_the_result_and_sends_nothing_more() {
+    let demo = Demo::start(&["--ttft-ms", "50", "--itl-ms", "20"]);
+    let page = Page::open(&format!("url={}&n=2000&c=6&warmup=0&out=30", demo.url)).await;
+    page.press("Run 2").await;
+    page.wait_until("6 finished requests", |text| text.contains("in flight"))
+        .await;
+    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    page.press("Stop").await;
+    let text = page.wait_for("Save JSON").await;
+    assert!(text.to_lowercase().contains("stopped by"), "{text}");
+    let result = page.download_json().await;
+    assert_eq!(result["ending"], "stopped_by_user");
+    let sent = demo.truth().await.len();
+    let counted = outcomes(&result);
+    assert_eq!(
+        counted.values().sum::<usize>(),
+        sent,
+        "every request sent is accounted for: {counted:?}"
+    );
+    assert!((1..=6).contains(&counted["cancelled"]), "{counted:?}");
+    assert!(counted["succeeded"] > 0, "{counted:?}");
+    assert_eq!(result["summary"]["failed"], 0, "cancelled requests are no failures");
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    assert_eq!(demo.truth().await.len(), sent, "nothing is sent after Stop");
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_server_killed_in_mid_run_gives_failures_and_no_false_success() {
+    let mut demo = Demo::start(&["--ttft-ms", "50", "--itl-ms", "20"]);
+    let page = Page::open(&format!("url={}&n=60&c=6&warmup=0&out=40", demo.url)).await;
+    page.press("Run 60").await;
+    page.wait_for("in flight").await;
+    tokio::time::sleep(std::time::Duration::from_millis(2500)).await;
+    demo.process.kill();
+    let text = page.wait_for("Save JSON").await;
+    let result = page.download_json().await;
+    let counted = outcomes(&result);
+    assert_eq!(counted.values().sum::<usize>(), 60, "{counted:?}");
+    assert!(counted["truncated"] >= 1, "streams that were open broke: {counted:?}");
+    assert!(counted["network"] >= 1, "later requests found nobody: {counted:?}");
+    assert_eq!(counted.len(), 3, "{counted:?}");
+    for request in result["requests"].as_array().expect("requests") {
+        if request["outcome"] == "succeeded" {
+            assert_eq!(request["tokens"]["output"], 40);
+        }
+    }
+    assert!(text.contains("Nothing answers at this address"), "{text}");
+    page.close().await;
+}
+
+#[tokio::test]
+async fn the_simulated_server_needs_no_server_and_is_labelled() {
+    let page = Page::open("n=20&c=5&out=12&sim_itl_ms=3&sim_ttft_ms=10&sim_faults=abort%3D0.3").await;
+    page.press("Run 20").await;
+    let text = page.wait_for("Save JSON").await;
+    assert!(text.contains("Simulated"), "{text}");
+    let result = page.download_json().await;
+    assert_eq!(result["simulated"], true);
+    let counted = outcomes(&result);
+    assert_eq!(counted.values().sum::<usize>(), 20);
+    assert!(
+        counted.contains_key("aborted") && counted.contains_key("succeeded"),
+        "{counted:?}"
+    );
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_result_saved_and_dropped_back_is_the_same_result() {
+    let page = Page::open("n=10&c=5&out=8&sim_itl_ms=3&sim_ttft_ms=10").await;
+    page.press("Run 10").await;
+    page.wait_for("Save JSON").await;
+    let saved = page.download_json().await;
+    page.go("").await;
+    page.drop_file("result.json", &saved.to_string()).await;
+    page.wait_for("Save JSON").await;
+    assert_eq!(page.download_json().await, saved);
+
+    page.go("").await;
+    page.drop_file("notes.txt", "not a result").await;
+    page.wait_for("notes.txt").await;
+    page.close().await;
+}
