@@ -1,8 +1,23 @@
 //! Drawings of the result document: SVG by plotters, the same code for the page and for reports.
+//!
+//! A drawing takes its colours from CSS custom properties (`--chart-ink` …, see [`custom_properties`]) where they are
+//! set and else from its theme, so one SVG follows the page from light to dark. [`standalone`] makes a file of it.
 
-use crate::metrics::{FailureGroup, Sample, Timeline};
+mod breakdown;
+mod canvas;
+mod distribution;
+mod outcomes;
+mod palette;
+mod throughput;
+mod ticks;
 
-/// Colours of a drawing, as `#rrggbb`.
+pub use breakdown::{breakdown_height, failure_breakdown};
+pub use distribution::{cdf, histogram};
+pub use outcomes::outcomes_over_time;
+pub use palette::{custom_properties, outcome_colour, outcome_words, standalone};
+pub use throughput::throughput_over_time;
+
+/// Colours of a drawing where the page sets none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
     /// Dark ink on white.
@@ -24,7 +39,7 @@ pub struct Drawing {
     pub rows: Vec<Vec<String>>,
 }
 
-/// Size of a drawing in CSS px.
+/// Size of a drawing in CSS px. Text is 12 px where the container is just as wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Width.
@@ -33,22 +48,26 @@ pub struct Size {
     pub height: u32,
 }
 
-/// Output tokens per second over time (successes; discarded frames as a second series if there are any).
-pub fn throughput_over_time(_timeline: &Timeline, _size: Size, _theme: Theme) -> Drawing {
-    todo!()
+/// Heads of a table twin.
+fn heads<const N: usize>(heads: [&str; N]) -> Vec<String> {
+    heads.map(str::to_owned).to_vec()
 }
 
-/// Requests that ended per bucket, stacked by outcome.
-pub fn outcomes_over_time(_timeline: &Timeline, _size: Size, _theme: Theme) -> Drawing {
-    todo!()
+/// Says in the middle of the sheet that there is nothing to draw.
+fn nothing(size: Size, theme: Theme, title: &str, why: &str, head: Vec<String>) -> Drawing {
+    let canvas = canvas::Canvas::new(size, theme);
+    let Size { width, height } = canvas.size();
+    let svg = canvas.finish(title, why, |canvas, _| {
+        let (x, y) = (f64::from(width) / 2.0, f64::from(height) / 2.0);
+        canvas.text(x, y, canvas::Anchor::Middle, palette::Role::Faint, why);
+    });
+    Drawing {
+        svg,
+        finding: why.to_owned(),
+        head,
+        rows: Vec::new(),
+    }
 }
 
-/// How often each failure group occurred, as horizontal bars.
-pub fn failure_breakdown(_groups: &[FailureGroup], _size: Size, _theme: Theme) -> Drawing {
-    todo!()
-}
-
-/// Distribution of one latency in ms as a histogram; `name` is the metric's (`"TTFT"`).
-pub fn histogram(_name: &str, _sample: &Sample, _size: Size, _theme: Theme) -> Drawing {
-    todo!()
-}
+#[cfg(test)]
+mod tests;

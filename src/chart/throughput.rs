@@ -1,0 +1,217 @@
+//! Output tokens per second over time, and beneath it the requests in flight.
+
+use super::{
+    Drawing, Size, Theme,
+    canvas::{Anchor, Canvas, DIGIT, Panel, Shapes},
+    heads, nothing,
+    palette::Role,
+    ticks::{ticks, top},
+};
+use crate::{
+    metrics::Timeline,
+    report::format::{number, with_unit},
+};
+
+const TITLE: &str = "Output throughput over time";
+
+/// Output tokens per second over time (successes; discarded frames as a second series if there are any), and beneath
+/// it the requests in flight where there is room.
+pub fn throughput_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Drawing {
+    let head = heads(["from (s)", "output (tok/s)", "discarded (frames/s)", "in flight"]);
+    let tokens = rates(timeline, &timeline.tokens);
+    if tokens.is_empty() {
+        return nothing(size, theme, TITLE, "Nothing has been measured yet.", head);
+    }
+    let discarded = rates(timeline, &timeline.discarded);
+    let some_discarded = discarded.iter().any(|v| *v > 0.0);
+    let finding = finding(timeline, &tokens);
+    let rows = (0..tokens.len())
+        .map(|i| {
+            vec![
+                number(i as f64 * timeline.bucket_ms / 1000.0),
+                number(tokens[i]),
+                number(discarded.get(i).copied()),
+                number(timeline.in_flight.get(i).copied()),
+            ]
+        })
+        .collect();
+
+    let canvas = Canvas::new(size, theme);
+    let (width, height) = (f64::from(canvas.size().width), f64::from(canvas.size().height));
+    let strip = !timeline.in_flight.is_empty() && height >= 180.0;
+    let y_top = top(greatest(&tokens).max(greatest(&discarded)), 4);
+    let flight_top = top(greatest(&timeline.in_flight), 2);
+    let digits = number(y_top)
+        .len()
+        .max(if strip { number(flight_top).len() } else { 0 });
+    let x = (0.0, length_s(timeline));
+    let (left, right) = (digits as f64 * DIGIT + 10.0, width - 12.0);
+    let bottom = height - 38.0;
+    let split = if strip {
+        bottom - 24.0 - (height * 0.16).max(28.0)
+    } else {
+        bottom
+    };
+    let main = Panel {
+        left,
+        right,
+        top: 26.0,
+        bottom: split,
+        x,
+        y: (0.0, y_top),
+    };
+    let below = Panel {
+        left,
+        right,
+        top: split + 24.0,
+        bottom,
+        x,
+        y: (0.0, flight_top),
+    };
+
+    let svg = canvas.finish(TITLE, &finding, |canvas, shapes| {
+        let places = if main.bottom - main.top > 90.0 { 4 } else { 2 };
+        canvas.y_axis(shapes, &main, &ticks(0.0, y_top, places), axis_figure);
+        let next = canvas.legend(left, 12.0, Role::Tokens, "output, tok/s");
+        if some_discarded {
+            canvas.legend(next, 12.0, Role::Discarded, "discarded, frames/s");
+            curve(shapes, &main, timeline, &discarded, Role::Discarded, None);
+        }
+        curve(shapes, &main, timeline, &tokens, Role::Tokens, Some(0.12));
+        let lowest = if strip { &below } else { &main };
+        if strip {
+            canvas.y_axis(shapes, &below, &[0.0, flight_top], axis_figure);
+            curve(
+                shapes,
+                &below,
+                timeline,
+                &timeline.in_flight,
+                Role::InFlight,
+                Some(0.12),
+            );
+            canvas.text(
+                left,
+                below.top - 7.0,
+                Anchor::Start,
+                Role::InFlight,
+                "requests in flight",
+            );
+        }
+        time_axis(canvas, shapes, lowest);
+    });
+    Drawing {
+        svg,
+        finding,
+        head,
+        rows,
+    }
+}
+
+/// Seconds along the bottom.
+pub(super) fn time_axis(canvas: &mut Canvas, shapes: &Shapes, panel: &Panel) {
+    let most = (panel.columns() / 80).clamp(2, 10);
+    let marks = ticks(panel.x.0, panel.x.1, most);
+    canvas.x_axis(
+        shapes,
+        panel,
+        &marks,
+        "time since the measured window began, s",
+        axis_figure,
+    );
+}
+
+/// A figure at an axis: no more digits than it needs.
+pub(super) fn axis_figure(value: f64) -> String {
+    let text = number(value);
+    if text.contains('.') && !text.contains('e') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    text
+}
+
+/// What lies in each bucket, per second.
+fn rates(timeline: &Timeline, buckets: &[f64]) -> Vec<f64> {
+    let rate = |(i, value): (usize, &f64)| {
+        let rate = value / (timeline.bucket_length_ms(i) / 1000.0);
+        if rate.is_finite() { rate } else { 0.0 }
+    };
+    buckets.iter().enumerate().map(rate).collect()
+}
+
+fn greatest(values: &[f64]) -> f64 {
+    values.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max)
+}
+
+/// Length of what the timeline covers, s.
+pub(super) fn length_s(timeline: &Timeline) -> f64 {
+    let buckets = timeline.tokens.len().max(timeline.outcomes.len());
+    let ms: f64 = match buckets.checked_sub(1) {
+        Some(last) => last as f64 * timeline.bucket_ms + timeline.bucket_length_ms(last),
+        None => 0.0,
+    };
+    if ms.is_finite() && ms > 0.0 { ms / 1000.0 } else { 1.0 }
+}
+
+/// A value per bucket as a line through the buckets' middles; per pixel column at most its smallest and largest value.
+fn curve(shapes: &Shapes, panel: &Panel, timeline: &Timeline, values: &[f64], role: Role, tint: Option<f64>) {
+    let middle = |i: usize| (i as f64 * timeline.bucket_ms + timeline.bucket_length_ms(i) / 2.0) / 1000.0;
+    let place = |i: usize| (panel.px(middle(i)), panel.py(values[i]));
+    let mut points = Vec::with_capacity(values.len().min(2 * panel.columns()) + 4);
+    let per_column = values.len().div_ceil(panel.columns());
+    if values.len() > 2 * panel.columns() {
+        for (n, column) in values.chunks(per_column).enumerate() {
+            let (mut low, mut high) = (0, 0);
+            for (i, value) in column.iter().enumerate() {
+                if *value < column[low] {
+                    low = i;
+                }
+                if *value > column[high] {
+                    high = i;
+                }
+            }
+            let start = n * per_column;
+            points.push(place(start + low.min(high)));
+            if low != high {
+                points.push(place(start + low.max(high)));
+            }
+        }
+    } else {
+        points.extend((0..values.len()).map(place));
+    }
+    let (Some(first), Some(last)) = (points.first().copied(), points.last().copied()) else {
+        return;
+    };
+    if points.len() == 1 {
+        points = vec![(panel.left, first.1), (panel.right, first.1)];
+    } else {
+        // The line runs from edge to edge: the first and last half bucket keep their bucket's level.
+        points.insert(0, (panel.left, first.1));
+        points.push((panel.right, last.1));
+    }
+    if let Some(opacity) = tint {
+        let mut area = points.clone();
+        area.push((panel.right, panel.bottom));
+        area.push((panel.left, panel.bottom));
+        shapes.tint(area, role, opacity);
+    }
+    shapes.line(points, role, 1.5);
+}
+
+fn finding(timeline: &Timeline, rates: &[f64]) -> String {
+    let total: f64 = timeline.tokens.iter().sum();
+    if total <= 0.0 {
+        return "No output token of a successful request has arrived.".to_owned();
+    }
+    let mean = total / length_s(timeline);
+    let step = with_unit(timeline.bucket_ms / 1000.0, "s");
+    if rates.len() < 2 {
+        return format!("Output averaged {}.", with_unit(mean, "tok/s"));
+    }
+    let low = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    format!(
+        "Output averaged {}, between {} and {} in steps of {step}.",
+        with_unit(mean, "tok/s"),
+        number(low),
+        with_unit(greatest(rates), "tok/s"),
+    )
+}

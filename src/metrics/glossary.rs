@@ -1,0 +1,238 @@
+//! The terms, each explained once: hover texts, the documentation and the exports take their words from here.
+
+/// One term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// Its key, as in the result document where it occurs there (`"ttft_ms"`).
+    pub id: &'static str,
+    /// Short name, as in tables.
+    pub name: &'static str,
+    /// The name in full.
+    pub long_name: &'static str,
+    /// What it is, in a sentence, formula included.
+    pub definition: &'static str,
+    /// Its unit, empty if it is a share.
+    pub unit: &'static str,
+    /// What other tools mean by the name, or call the same thing.
+    pub elsewhere: &'static str,
+}
+
+/// All terms, in the order in which a result shows them.
+pub fn glossary() -> &'static [Term] {
+    &TERMS
+}
+
+/// The term with this key.
+pub fn term(id: &str) -> Option<&'static Term> {
+    TERMS.iter().find(|t| t.id == id)
+}
+
+static TERMS: [Term; 21] = [
+    Term {
+        id: "ttft_ms",
+        name: "TTFT",
+        long_name: "time to first token",
+        definition: "From the moment the request was handed to the browser to the read that brought its first token of any kind (text, reasoning or tool call); over successes.",
+        unit: "ms",
+        elsewhere: "SGLang and GuideLLM agree but for tool calls (SGLang's chat client ignores them) and for requests without a token, which SGLang enters as 0; vLLM's bench takes the first message with choices, even an empty role chunk.",
+    },
+    Term {
+        id: "ttfo_ms",
+        name: "TTFO",
+        long_name: "time to first answer token",
+        definition: "From dispatch to the read that brought the first token that is not reasoning; equal to TTFT for a model that does not reason aloud; over successes.",
+        unit: "ms",
+        elsewhere: "AIPerf's TTFO and GuideLLM's TTFOT; SGLang's and vLLM's clients have none.",
+    },
+    Term {
+        id: "tpot_ms",
+        name: "TPOT",
+        long_name: "time per output token after the first",
+        definition: "(last token − first token) / (output tokens − 1), one value per success with at least two tokens that came in more than one read.",
+        unit: "ms",
+        elsewhere: "SGLang and vLLM divide (latency − TTFT) by the same, with the tail to [DONE] in it; AIPerf and GuideLLM call it ITL; GuideLLM's TPOT counts the first token's wait too.",
+    },
+    Term {
+        id: "itl_ms",
+        name: "ITL",
+        long_name: "inter-token latency",
+        definition: "The gap before a read that brought k tokens gives k values of gap / k; all gaps of all successes in one pool. Without token counts from the server, k is the number of frames in the read.",
+        unit: "ms",
+        elsewhere: "SGLang and vLLM pool the gaps between messages, so messages that arrive together give zeros and a spike; AIPerf and GuideLLM mean one average per request, which is TPOT here.",
+    },
+    Term {
+        id: "e2e_ms",
+        name: "E2E",
+        long_name: "end-to-end latency",
+        definition: "From dispatch to the read that brought the last token; over successes.",
+        unit: "ms",
+        elsewhere: "SGLang counts up to the last line, [DONE] included; AIPerf calls it request latency.",
+    },
+    Term {
+        id: "queue_ms",
+        name: "queue time",
+        long_name: "time in the client's own queue",
+        definition: "dispatched − scheduled: how long a request waited here for a free connection before it was sent; in no latency of the server.",
+        unit: "ms",
+        elsewhere: "vLLM's client_queue_time, inference-perf's schedule_delay; most tools hide it, or count it as TTFT.",
+    },
+    Term {
+        id: "request_throughput",
+        name: "requests/s",
+        long_name: "request throughput",
+        definition: "Successes divided by the length of the measured window; failed requests are not in it.",
+        unit: "req/s",
+        elsewhere: "SGLang's request_throughput, which counts requests that failed inside a 200 response as completed.",
+    },
+    Term {
+        id: "output_throughput",
+        name: "output tokens/s",
+        long_name: "output throughput",
+        definition: "Output tokens of successes divided by the length of the measured window; absent if any success's count is unknown.",
+        unit: "tok/s",
+        elsewhere: "SGLang's output_throughput, which credits the requested length where the server sent no usage.",
+    },
+    Term {
+        id: "input_throughput",
+        name: "input tokens/s",
+        long_name: "input throughput",
+        definition: "Prompt tokens of successes, as the server counted them, divided by the length of the measured window; absent if any is unknown.",
+        unit: "tok/s",
+        elsewhere: "SGLang's input_throughput uses the client's own count.",
+    },
+    Term {
+        id: "mean_concurrency",
+        name: "concurrency",
+        long_name: "mean concurrency",
+        definition: "Σ (ended − dispatched) over all requests, failed ones included, divided by the length of the measured window.",
+        unit: "requests",
+        elsewhere: "SGLang's concurrency sums over its successes alone.",
+    },
+    Term {
+        id: "peak_concurrency",
+        name: "peak concurrency",
+        long_name: "peak concurrency",
+        definition: "Most requests in flight at any one moment, from the exact times of all requests.",
+        unit: "requests",
+        elsewhere: "SGLang counts every request that touches a one-second bucket, so it can exceed the limit that was set.",
+    },
+    Term {
+        id: "goodput",
+        name: "goodput",
+        long_name: "goodput",
+        definition: "Successes that meet every latency target set, divided by the length of the measured window.",
+        unit: "req/s",
+        elsewhere: "SGLang's request_goodput and vLLM's goodput.",
+    },
+    Term {
+        id: "slo_attainment",
+        name: "SLO attainment",
+        long_name: "share of requests within the targets",
+        definition: "Successes that meet every latency target set, divided by all requests that ended by themselves, failures included.",
+        unit: "",
+        elsewhere: "SGLang's slo_attainment.",
+    },
+    Term {
+        id: "failure_share",
+        name: "failure rate",
+        long_name: "share of requests that failed",
+        definition: "Failures divided by the requests that ended by themselves; cancelled requests are in neither.",
+        unit: "",
+        elsewhere: "Elsewhere often too low: errors inside a 200 stream, aborts and cut streams are counted as successes by SGLang's and vLLM's clients.",
+    },
+    Term {
+        id: "output_tokens",
+        name: "output tokens",
+        long_name: "output tokens of successes",
+        definition: "Σ over successes of the tokens generated, reasoning included: the server's usage if it sent one, else one per frame, marked as an estimate; never the length that was asked for.",
+        unit: "tokens",
+        elsewhere: "SGLang's total_output_tokens falls back on the requested length.",
+    },
+    Term {
+        id: "prompt_tokens",
+        name: "input tokens",
+        long_name: "prompt tokens of successes",
+        definition: "Σ over successes of the prompt tokens the server counted.",
+        unit: "tokens",
+        elsewhere: "SGLang's total_input_tokens is the client's count.",
+    },
+    Term {
+        id: "discarded_frames",
+        name: "discarded frames",
+        long_name: "token frames of requests that did not succeed",
+        definition: "Frames with tokens that came in requests which then failed or were cancelled; they are counted nowhere else.",
+        unit: "frames",
+        elsewhere: "Other tools add their tokens to throughput or drop them without a word.",
+    },
+    Term {
+        id: "percentile",
+        name: "p50, p90, p99",
+        long_name: "percentile",
+        definition: "The p-th percentile has rank p/100 · (n − 1) in the sorted sample, interpolated linearly between neighbours; it means little if n is small.",
+        unit: "",
+        elsewhere: "NumPy's default, and so SGLang's and vLLM's.",
+    },
+    Term {
+        id: "std",
+        name: "std",
+        long_name: "standard deviation",
+        definition: "√(Σ (x − mean)² / n), ddof 0.",
+        unit: "ms",
+        elsewhere: "NumPy's default, and so SGLang's.",
+    },
+    Term {
+        id: "coalesced_frames",
+        name: "frames sharing a read",
+        long_name: "token frames that shared a read",
+        definition: "Token frames that arrived together with an earlier one in a single read of the body, so that no time between them could be measured.",
+        unit: "frames",
+        elsewhere: "AIPerf stamps once per network chunk too; other tools stamp each message as it is parsed, which looks like a gap of nearly nothing.",
+    },
+    Term {
+        id: "warmup",
+        name: "warm-up",
+        long_name: "warm-up requests",
+        definition: "Requests sent before the measured window; their failures are shown, and nothing of them is in any figure.",
+        unit: "",
+        elsewhere: "SGLang sends one by default and does not report it.",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::Summary;
+
+    #[test]
+    fn every_term_has_one_meaning_in_full_sentences() {
+        for (i, term) in glossary().iter().enumerate() {
+            assert!(
+                glossary()[..i].iter().all(|t| t.id != term.id),
+                "{} is there twice",
+                term.id
+            );
+            assert!(
+                term.definition.ends_with('.') && term.elsewhere.ends_with('.'),
+                "{}",
+                term.id
+            );
+        }
+        assert_eq!(term("ttft_ms").map(|t| t.name), Some("TTFT"));
+        assert_eq!(term("nonsense"), None);
+    }
+
+    #[test]
+    fn every_latency_and_rate_of_the_summary_is_explained() {
+        let summary = serde_json::to_value(Summary::default()).unwrap();
+        let keys = summary.as_object().unwrap().keys();
+        let explained: Vec<_> = keys
+            .filter(|k| {
+                k.ends_with("throughput") || k.ends_with("concurrency") || (k.ends_with("_ms") && *k != "duration_ms")
+            })
+            .collect();
+        assert!(explained.len() >= 10);
+        for key in explained {
+            assert!(term(key).is_some(), "{key} has no entry");
+        }
+    }
+}
