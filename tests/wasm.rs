@@ -15,14 +15,26 @@ wasm_bindgen_test_configure!(run_in_dedicated_worker);
 #[wasm_bindgen_test]
 fn a_prompt_is_the_same_as_natively() {
     // `workload::random` has the same line as a native test.
-    assert_eq!(random_prompt(1, false, 0, 6), streamgauge::workload::FIRST_PROMPT_OF_SEED_1);
+    assert_eq!(
+        random_prompt(1, false, 0, 6),
+        streamgauge::workload::FIRST_PROMPT_OF_SEED_1
+    );
 }
 
 #[wasm_bindgen_test]
 fn a_simulated_answer_is_read_as_a_success() {
-    let config = RunConfig { output_tokens: 9, ..RunConfig::default() };
+    let config = RunConfig {
+        output_tokens: 9,
+        ..RunConfig::default()
+    };
     let plan = Server::new(config.demo.clone(), 1).plan(0.0, &Ask::from_config(&config));
-    let spec = Spec { api: Api::Chat, stream: true, requested_tokens: Some(9), keep_text: false, keep_bytes: 1000 };
+    let spec = Spec {
+        api: Api::Chat,
+        stream: true,
+        requested_tokens: Some(9),
+        keep_text: false,
+        keep_bytes: 1000,
+    };
     let mut machine = Machine::new(spec, 0.0);
     machine.headers(plan.status, 1.0);
     for frame in &plan.frames {
@@ -51,6 +63,10 @@ async fn sleeping_never_ends_early() {
 
 #[wasm_bindgen_test]
 fn a_link_reproduces_the_configuration() {
-    let config = RunConfig { seed: u64::MAX, requests: 7, ..RunConfig::default() };
+    let config = RunConfig {
+        seed: u64::MAX,
+        requests: 7,
+        ..RunConfig::default()
+    };
     assert_eq!(link::from_query(&link::to_query(&config)), (config, vec![]));
 }
