@@ -4,7 +4,7 @@ use gloo_net::http::{RequestBuilder, Response};
 use js_sys::Uint8Array;
 use wasm_bindgen::{JsCast, prelude::*};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCache, RequestCredentials, RequestMode};
+use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCredentials, RequestMode};
 
 use super::{clock::thrown, simulated::Player};
 
@@ -72,10 +72,11 @@ pub async fn touch(url: &str, signal: &AbortSignal) -> Result<(), String> {
 }
 
 fn plain(builder: RequestBuilder, signal: &AbortSignal) -> RequestBuilder {
+    // No cache mode: `no-store` would make Chromium pass over its preflights too, and send one with each request. What
+    // is sent here is a POST, or an OPTIONS, which no cache answers.
     builder
         .mode(RequestMode::Cors)
         .credentials(RequestCredentials::Omit)
-        .cache(RequestCache::NoStore)
         .abort_signal(Some(signal))
 }
 
