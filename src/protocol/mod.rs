@@ -1,1 +1,23 @@
-//! TBD
+//! What an API says, and nothing about when or whether to believe it: where a request goes and what it asks
+//! ([`join_url`], [`request_body`]), what one event or one whole answer contains ([`Chunk`]), and what message an
+//! error carries in any of the dialects met in the field ([`ErrorInfo`]).
+//!
+//! Reading is lenient on purpose: unknown keys are skipped, a value of the wrong type counts as absent, `null` is
+//! absent, of two equal keys the last one wins. Only what is no JSON at all is refused. Judging what was read is the
+//! task of [`crate::request`].
+
+mod body;
+mod chunk;
+mod error_body;
+mod lenient;
+mod parts;
+mod url;
+mod wtf8;
+
+pub use body::{Prompt, PromptKindError, UsageAsk, request_body};
+pub use chunk::{Choice, Choices, Chunk, ErrorSign, NativeFrame};
+pub use error_body::{ErrorInfo, describe_http_error, error_in_json, excerpt, message_in_text};
+pub use lenient::{Count, Text};
+pub use parts::{Finish, ServerReport, ToolDelta, Usage};
+pub use url::{api_path, api_url, join_url};
+pub use wtf8::Wtf8Buffer;
