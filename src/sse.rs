@@ -170,7 +170,12 @@ impl Parser {
         Ok(())
     }
 
-    fn take<F>(&mut self, field: Field<'_>, lent: &mut Option<&[u8]>, sink: &mut F) -> Result<ControlFlow<()>, LineTooLong>
+    fn take<F>(
+        &mut self,
+        field: Field<'_>,
+        lent: &mut Option<&[u8]>,
+        sink: &mut F,
+    ) -> Result<ControlFlow<()>, LineTooLong>
     where
         F: FnMut(Item<'_>) -> ControlFlow<()>,
     {
@@ -185,7 +190,11 @@ impl Parser {
                 if self.has_data && self.dispatch(lent, false, sink).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
-                let flow = sink(Item::Event(Event { name: &self.name, data: value, flushed: false }));
+                let flow = sink(Item::Event(Event {
+                    name: &self.name,
+                    data: value,
+                    flushed: false,
+                }));
                 self.name.clear();
                 return Ok(flow);
             }
@@ -211,7 +220,11 @@ impl Parser {
         F: FnMut(Item<'_>) -> ControlFlow<()>,
     {
         let data = lent.take().unwrap_or(&self.data);
-        let flow = sink(Item::Event(Event { name: &self.name, data, flushed }));
+        let flow = sink(Item::Event(Event {
+            name: &self.name,
+            data,
+            flushed,
+        }));
         self.name.clear();
         self.data.clear();
         self.has_data = false;
@@ -313,7 +326,11 @@ mod tests {
         for at in 0..=bytes.len() {
             assert_eq!(parse(&[&bytes[..at], &bytes[at..]]), whole, "split at {at} of {text:?}");
         }
-        assert_eq!(parse(&bytes.chunks(1).collect::<Vec<_>>()), whole, "byte by byte: {text:?}");
+        assert_eq!(
+            parse(&bytes.chunks(1).collect::<Vec<_>>()),
+            whole,
+            "byte by byte: {text:?}"
+        );
         whole
     }
 
@@ -346,7 +363,10 @@ mod tests {
     #[test]
     fn a_name_lasts_for_one_event() {
         let seen = parse_any("event: x\n\nevent: a\nevent: b\ndata: 1\n\ndata: 2\n\n");
-        assert_eq!(seen, [("b".into(), "1".into(), false), (String::new(), "2".into(), false)]);
+        assert_eq!(
+            seen,
+            [("b".into(), "1".into(), false), (String::new(), "2".into(), false)]
+        );
     }
 
     #[test]
@@ -377,7 +397,11 @@ mod tests {
 
     #[test]
     fn the_terminator_is_an_event_at_its_own_line() {
-        for text in ["data: a\n\ndata: [DONE]\n", "data: a\ndata:  [DONE] \n\n", "data: a\n\ndata:[DONE]"] {
+        for text in [
+            "data: a\n\ndata: [DONE]\n",
+            "data: a\ndata:  [DONE] \n\n",
+            "data: a\n\ndata:[DONE]",
+        ] {
             assert_eq!(parse_any(text).last().unwrap().1.trim(), "[DONE]", "{text:?}");
             assert_eq!(parse_any(text)[0], (String::new(), "a".into(), false), "{text:?}");
         }
@@ -422,10 +446,21 @@ mod tests {
     #[test]
     fn a_line_or_an_event_beyond_the_limit_is_refused() {
         let sink = &mut |_: Item<'_>| ControlFlow::Continue(());
-        for text in ["data: 0123456789", "data: 0123456789\n", "data: 0123\ndata: 4567\ndata: 890\n"] {
-            assert_eq!(Parser::with_limit(12).push(text.as_bytes(), sink), Err(LineTooLong), "{text:?}");
+        for text in [
+            "data: 0123456789",
+            "data: 0123456789\n",
+            "data: 0123\ndata: 4567\ndata: 890\n",
+        ] {
+            assert_eq!(
+                Parser::with_limit(12).push(text.as_bytes(), sink),
+                Err(LineTooLong),
+                "{text:?}"
+            );
             let mut parser = Parser::with_limit(12);
-            assert!(text.bytes().any(|b| parser.push(&[b], sink).is_err()), "{text:?} byte by byte");
+            assert!(
+                text.bytes().any(|b| parser.push(&[b], sink).is_err()),
+                "{text:?} byte by byte"
+            );
         }
     }
 }

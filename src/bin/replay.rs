@@ -1,2 +1,30 @@
-//! The page and its worker: one binary, the role chosen by where it runs.
+//! Reads a folder of captured responses and prints how each one is judged, as one JSON object.
+
+#[cfg(not(target_arch = "wasm32"))]
+fn main() -> std::process::ExitCode {
+    use std::path::PathBuf;
+    use std::process::ExitCode;
+
+    use clap::Parser;
+
+    /// Judges captured responses: a folder of NAME.json and NAME.http pairs.
+    #[derive(Parser)]
+    struct Args {
+        /// The folder.
+        folder: PathBuf,
+    }
+
+    match streamgauge::request::replay::judge_folder(&Args::parse().folder) {
+        Ok(results) => {
+            println!("{results:#}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("replay: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
 fn main() {}

@@ -95,7 +95,10 @@ pub fn request_body(config: &RunConfig, prompt: Prompt<'_>, usage: UsageAsk) -> 
         // OpenAI refuses `stream_options` beside `stream: false`.
         match usage {
             _ if !config.stream => None,
-            UsageAsk::Continuous => put("stream_options", json!({"include_usage": true, "continuous_usage_stats": true})),
+            UsageAsk::Continuous => put(
+                "stream_options",
+                json!({"include_usage": true, "continuous_usage_stats": true}),
+            ),
             UsageAsk::Final => put("stream_options", json!({"include_usage": true})),
             UsageAsk::Nothing => None,
         };
@@ -123,8 +126,16 @@ mod tests {
     use super::*;
 
     fn config(api: Api, extra: Value) -> RunConfig {
-        let Value::Object(extra_body) = extra else { panic!("an object") };
-        RunConfig { api, model: "m".to_owned(), output_tokens: 8, extra_body, ..RunConfig::default() }
+        let Value::Object(extra_body) = extra else {
+            panic!("an object")
+        };
+        RunConfig {
+            api,
+            model: "m".to_owned(),
+            output_tokens: 8,
+            extra_body,
+            ..RunConfig::default()
+        }
     }
 
     #[test]
@@ -140,18 +151,32 @@ mod tests {
     #[test]
     fn usage_is_asked_in_three_steps() {
         let config = config(Api::Completions, json!({}));
-        let options = |ask| request_body(&config, Prompt::Text("hi"), ask).unwrap().get("stream_options").cloned();
+        let options = |ask| {
+            request_body(&config, Prompt::Text("hi"), ask)
+                .unwrap()
+                .get("stream_options")
+                .cloned()
+        };
         assert_eq!(options(UsageAsk::Final), Some(json!({"include_usage": true})));
         assert_eq!(options(UsageAsk::Nothing), None);
-        assert_eq!(UsageAsk::Continuous.step_down().and_then(UsageAsk::step_down), Some(UsageAsk::Nothing));
+        assert_eq!(
+            UsageAsk::Continuous.step_down().and_then(UsageAsk::step_down),
+            Some(UsageAsk::Nothing)
+        );
         assert_eq!(UsageAsk::Nothing.step_down(), None);
     }
 
     #[test]
     fn no_stream_means_no_stream_options() {
-        let config = RunConfig { stream: false, ..config(Api::Chat, json!({})) };
+        let config = RunConfig {
+            stream: false,
+            ..config(Api::Chat, json!({}))
+        };
         let body = request_body(&config, Prompt::Text("hi"), UsageAsk::Continuous).unwrap();
-        assert_eq!((body.get("stream"), body.get("stream_options")), (Some(&json!(false)), None));
+        assert_eq!(
+            (body.get("stream"), body.get("stream_options")),
+            (Some(&json!(false)), None)
+        );
     }
 
     #[test]
@@ -166,7 +191,8 @@ mod tests {
 
     #[test]
     fn extra_keys_win_and_null_removes() {
-        let extra = json!({"max_completion_tokens": null, "max_tokens": 9, "stream_options": {"continuous_usage_stats": null}});
+        let extra =
+            json!({"max_completion_tokens": null, "max_tokens": 9, "stream_options": {"continuous_usage_stats": null}});
         let body = request_body(&config(Api::Chat, extra), Prompt::Text("hi"), UsageAsk::Continuous).unwrap();
         assert_eq!(body.get("max_completion_tokens"), None);
         assert_eq!(body["max_tokens"], 9);
@@ -176,7 +202,17 @@ mod tests {
     #[test]
     fn a_prompt_of_the_wrong_form_is_refused() {
         let chat = request_body(&config(Api::Chat, json!({})), Prompt::TokenIds(&[1]), UsageAsk::Nothing);
-        assert_eq!(chat.unwrap_err().to_string(), "/v1/chat/completions takes no token ids as a prompt");
-        assert!(request_body(&config(Api::Generate, json!({})), Prompt::Messages(&[]), UsageAsk::Nothing).is_err());
+        assert_eq!(
+            chat.unwrap_err().to_string(),
+            "/v1/chat/completions takes no token ids as a prompt"
+        );
+        assert!(
+            request_body(
+                &config(Api::Generate, json!({})),
+                Prompt::Messages(&[]),
+                UsageAsk::Nothing
+            )
+            .is_err()
+        );
     }
 }

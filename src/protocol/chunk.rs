@@ -1,7 +1,5 @@
 //! One frame of a stream, or one whole answer: the same reader serves both, and all three APIs.
 
-use std::borrow::Cow;
-
 use serde::de::MapAccess;
 use serde_json::value::RawValue;
 
@@ -224,9 +222,15 @@ impl<'a> RawChoice<'a> {
         let said = |text: &Text<'a>| !text.is_empty();
         Choice {
             index: self.index,
-            answer: [delta.content.answer, self.text.unwrap_or_default(), delta.refusal].into_iter().find(said).unwrap_or_default(),
+            answer: [delta.content.answer, self.text.unwrap_or_default(), delta.refusal]
+                .into_iter()
+                .find(said)
+                .unwrap_or_default(),
             // Servers that send both fill them with the same text.
-            reasoning: [delta.reasoning_content, delta.reasoning, delta.content.reasoning].into_iter().find(said).unwrap_or_default(),
+            reasoning: [delta.reasoning_content, delta.reasoning, delta.content.reasoning]
+                .into_iter()
+                .find(said)
+                .unwrap_or_default(),
             tools: delta.tools,
             nan_stop: self.nan_stop || self.finish.as_ref().and_then(|f| f.matched.as_deref()) == Some(NAN_STOP),
             finish: self.finish,
@@ -283,7 +287,10 @@ struct Content<'a> {
 impl<'a> Content<'a> {
     fn read(raw: &'a RawValue) -> Self {
         if let Some(answer) = string(raw) {
-            return Content { answer, reasoning: Text::default() };
+            return Content {
+                answer,
+                reasoning: Text::default(),
+            };
         }
         if !raw.get().starts_with('[') {
             return Content::default();
@@ -389,12 +396,19 @@ fn small_number(raw: &RawValue) -> u32 {
 /// Number of elements of a flat array.
 fn array_length(raw: &RawValue) -> Option<u64> {
     let inner = raw.get().strip_prefix('[')?.strip_suffix(']')?;
-    Some(if inner.trim().is_empty() { 0 } else { memchr::memchr_iter(b',', inner.as_bytes()).count() as u64 + 1 })
+    Some(if inner.trim().is_empty() {
+        0
+    } else {
+        memchr::memchr_iter(b',', inner.as_bytes()).count() as u64 + 1
+    })
 }
 
 impl std::fmt::Debug for Chunk<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Chunk").field("error", &self.error).field("usage", &self.usage).finish_non_exhaustive()
+        f.debug_struct("Chunk")
+            .field("error", &self.error)
+            .field("usage", &self.usage)
+            .finish_non_exhaustive()
     }
 }
 

@@ -29,7 +29,10 @@ pub struct ErrorInfo {
 pub fn describe_http_error(status: u16, body: &[u8]) -> ErrorInfo {
     let mut info = message_in_text(&String::from_utf8_lossy(body));
     info.message = match info.message.as_str() {
-        "" => match http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()) {
+        "" => match http::StatusCode::from_u16(status)
+            .ok()
+            .and_then(|status| status.canonical_reason())
+        {
             Some(reason) => format!("HTTP {status} {reason}, no message"),
             None => format!("HTTP {status}, no message"),
         },
@@ -46,14 +49,23 @@ pub fn message_in_text(text: &str) -> ErrorInfo {
         return match in_any_json(&value) {
             Some(info) => info,
             None if matches!(&value, Value::Null) => ErrorInfo::default(),
-            None => ErrorInfo { message: excerpt(text), ..ErrorInfo::default() },
+            None => ErrorInfo {
+                message: excerpt(text),
+                ..ErrorInfo::default()
+            },
         };
     }
     if text.starts_with('<') {
         let message = html_title(text).unwrap_or_else(|| excerpt(text));
-        return ErrorInfo { message, ..ErrorInfo::default() };
+        return ErrorInfo {
+            message,
+            ..ErrorInfo::default()
+        };
     }
-    in_events(text).unwrap_or_else(|| ErrorInfo { message: excerpt(text), ..ErrorInfo::default() })
+    in_events(text).unwrap_or_else(|| ErrorInfo {
+        message: excerpt(text),
+        ..ErrorInfo::default()
+    })
 }
 
 /// The error of a JSON value in which an error is certain to be, because a key `error` or `object: "error"` says so.
@@ -64,7 +76,9 @@ pub fn error_in_json(value: &Value) -> Option<ErrorInfo> {
             let told = object.get("error").is_some_and(|error| !says_nothing(error));
             let object_says = object.get("object").and_then(Value::as_str) == Some("error");
             let code_says = !object.contains_key("choices")
-                && object.get("error_code").is_some_and(|code| !says_nothing(code) && code.is_number());
+                && object
+                    .get("error_code")
+                    .is_some_and(|code| !says_nothing(code) && code.is_number());
             if told || object_says || code_says {
                 return Some(in_any_json(value).unwrap_or_else(|| whole(value)));
             }
@@ -86,7 +100,10 @@ pub fn excerpt(text: &str) -> String {
 }
 
 fn whole(value: &Value) -> ErrorInfo {
-    ErrorInfo { message: excerpt(&value.to_string()), ..ErrorInfo::default() }
+    ErrorInfo {
+        message: excerpt(&value.to_string()),
+        ..ErrorInfo::default()
+    }
 }
 
 fn says_nothing(value: &Value) -> bool {
@@ -115,7 +132,10 @@ fn first_scalar(value: &Value, keys: &[&str]) -> Option<String> {
 
 fn in_any_json(value: &Value) -> Option<ErrorInfo> {
     match value {
-        Value::String(text) if !text.trim().is_empty() => Some(ErrorInfo { message: text.trim().to_owned(), ..ErrorInfo::default() }),
+        Value::String(text) if !text.trim().is_empty() => Some(ErrorInfo {
+            message: text.trim().to_owned(),
+            ..ErrorInfo::default()
+        }),
         Value::Array(items) => join(items),
         Value::Object(_) => in_object(value),
         _ => None,
@@ -130,12 +150,24 @@ fn in_object(value: &Value) -> Option<ErrorInfo> {
         .find_map(in_any_json);
     let own = first_scalar(
         value,
-        &["message", "msg", "error_message", "error_msg", "errorMessage", "Message", "description", "reason"],
+        &[
+            "message",
+            "msg",
+            "error_message",
+            "error_msg",
+            "errorMessage",
+            "Message",
+            "description",
+            "reason",
+        ],
     );
     let title = first_scalar(value, &["title"]);
     let nested = nested.or_else(|| {
         let text = own.clone().or_else(|| title.clone())?;
-        Some(ErrorInfo { message: text, ..ErrorInfo::default() })
+        Some(ErrorInfo {
+            message: text,
+            ..ErrorInfo::default()
+        })
     });
     let mut info = nested?;
     // An object's own message beside nested ones: the nested ones are nearer to the cause, the own one tells the rule.
@@ -151,7 +183,17 @@ fn in_object(value: &Value) -> Option<ErrorInfo> {
         info.message = format!("{}: {raw}", info.message);
     }
     if info.code.is_none() {
-        info.code = first_scalar(value, &["code", "http_status_code", "status_code", "statusCode", "error_code", "status"]);
+        info.code = first_scalar(
+            value,
+            &[
+                "code",
+                "http_status_code",
+                "status_code",
+                "statusCode",
+                "error_code",
+                "status",
+            ],
+        );
     }
     if info.kind.is_none() {
         info.kind = first_scalar(value, &["type", "error_type", "err_type", "__type"]);
@@ -185,7 +227,11 @@ fn in_events(text: &str) -> Option<ErrorInfo> {
         {
             found = error_in_json(&value).or_else(|| in_any_json(&value));
         }
-        if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if found.is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let mut parser = sse::Parser::new();
     if parser.push(text.as_bytes(), &mut sink).ok()?.is_continue() {
@@ -200,7 +246,9 @@ fn html_title(text: &str) -> Option<String> {
     ["title", "h1", "h2", "body"].iter().find_map(|tag| {
         let open = lower.find(&format!("<{tag}"))?;
         let start = open + lower[open..].find('>')? + 1;
-        let end = lower[start..].find(&format!("</{tag}")).map_or(lower.len(), |end| start + end);
+        let end = lower[start..]
+            .find(&format!("</{tag}"))
+            .map_or(lower.len(), |end| start + end);
         let mut plain = String::new();
         let mut in_tag = false;
         for c in text[start..end].chars() {
@@ -214,8 +262,17 @@ fn html_title(text: &str) -> Option<String> {
                 _ => {}
             }
         }
-        let plain = plain.replace("&nbsp;", " ").replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'");
-        let words = plain.replace("&amp;", "&").split_whitespace().collect::<Vec<_>>().join(" ");
+        let plain = plain
+            .replace("&nbsp;", " ")
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&quot;", "\"")
+            .replace("&#39;", "'");
+        let words = plain
+            .replace("&amp;", "&")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
         (!words.is_empty()).then(|| excerpt(&words))
     })
 }
@@ -233,10 +290,34 @@ mod tests {
     fn each_dialect_gives_its_message_code_and_type() {
         let some = |text: &str| Some(text.to_owned());
         let table: &[(u16, &str, &str, Option<&str>, Option<&str>)] = &[
-            (429, r#"{"error":{"message":"slow down","type":"requests","param":null,"code":"rate"}}"#, "HTTP 429: slow down", Some("rate"), Some("requests")),
-            (400, r#"{"object":"error","message":"too long","type":"BadRequestError","code":400}"#, "HTTP 400: too long", Some("400"), Some("BadRequestError")),
-            (401, r#"{"error":"Unauthorized"}"#, "HTTP 401: Unauthorized", Some("401"), None),
-            (404, r#"{"detail":"Not Found"}"#, "HTTP 404: Not Found", Some("404"), None),
+            (
+                429,
+                r#"{"error":{"message":"slow down","type":"requests","param":null,"code":"rate"}}"#,
+                "HTTP 429: slow down",
+                Some("rate"),
+                Some("requests"),
+            ),
+            (
+                400,
+                r#"{"object":"error","message":"too long","type":"BadRequestError","code":400}"#,
+                "HTTP 400: too long",
+                Some("400"),
+                Some("BadRequestError"),
+            ),
+            (
+                401,
+                r#"{"error":"Unauthorized"}"#,
+                "HTTP 401: Unauthorized",
+                Some("401"),
+                None,
+            ),
+            (
+                404,
+                r#"{"detail":"Not Found"}"#,
+                "HTTP 404: Not Found",
+                Some("404"),
+                None,
+            ),
             (
                 422,
                 r#"{"detail":[{"loc":["body","model"],"msg":"field required","type":"missing"},{"loc":["body",0],"msg":"bad"}]}"#,
@@ -244,24 +325,94 @@ mod tests {
                 Some("422"),
                 Some("missing"),
             ),
-            (403, r#"{"message":"no route"}"#, "HTTP 403: no route", Some("403"), None),
-            (400, r#"{"type":"about:blank","title":"Bad Request","status":400,"detail":"no such field"}"#, "HTTP 400: Bad Request: no such field", Some("400"), Some("about:blank")),
-            (503, r#"{"success":false,"errors":[{"code":1013,"message":"overloaded"}]}"#, "HTTP 503: overloaded", Some("1013"), None),
-            (424, r#"{"error":"Model is overloaded","error_type":"overloaded"}"#, "HTTP 424: Model is overloaded", Some("424"), Some("overloaded")),
-            (400, r#"[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]"#, "HTTP 400: API key not valid", Some("400"), None),
-            (502, r#"{"error":{"message":"Provider returned error","code":502,"metadata":{"raw":"upstream said no"}}}"#, "HTTP 502: Provider returned error: upstream said no", Some("502"), None),
-            (500, r#"{"error":{"error":{"message":"deep","type":"t"}}}"#, "HTTP 500: deep", Some("500"), Some("t")),
+            (
+                403,
+                r#"{"message":"no route"}"#,
+                "HTTP 403: no route",
+                Some("403"),
+                None,
+            ),
+            (
+                400,
+                r#"{"type":"about:blank","title":"Bad Request","status":400,"detail":"no such field"}"#,
+                "HTTP 400: Bad Request: no such field",
+                Some("400"),
+                Some("about:blank"),
+            ),
+            (
+                503,
+                r#"{"success":false,"errors":[{"code":1013,"message":"overloaded"}]}"#,
+                "HTTP 503: overloaded",
+                Some("1013"),
+                None,
+            ),
+            (
+                424,
+                r#"{"error":"Model is overloaded","error_type":"overloaded"}"#,
+                "HTTP 424: Model is overloaded",
+                Some("424"),
+                Some("overloaded"),
+            ),
+            (
+                400,
+                r#"[{"error":{"code":400,"message":"API key not valid","status":"INVALID_ARGUMENT"}}]"#,
+                "HTTP 400: API key not valid",
+                Some("400"),
+                None,
+            ),
+            (
+                502,
+                r#"{"error":{"message":"Provider returned error","code":502,"metadata":{"raw":"upstream said no"}}}"#,
+                "HTTP 502: Provider returned error: upstream said no",
+                Some("502"),
+                None,
+            ),
+            (
+                500,
+                r#"{"error":{"error":{"message":"deep","type":"t"}}}"#,
+                "HTTP 500: deep",
+                Some("500"),
+                Some("t"),
+            ),
             (500, r#""just a string""#, "HTTP 500: just a string", Some("500"), None),
             (500, r#"{"trace":[1]}"#, r#"HTTP 500: {"trace":[1]}"#, Some("500"), None),
-            (500, "Internal Server Error\n", "HTTP 500: Internal Server Error", Some("500"), None),
-            (502, "<html>\r\n<head><title>502 Bad\n Gateway</title></head><body>x</body></html>", "HTTP 502: 502 Bad Gateway", Some("502"), None),
-            (502, "<!DOCTYPE html><html><body><h1>Oh &amp; no</h1>", "HTTP 502: Oh & no", Some("502"), None),
-            (503, "data: {\"error\":{\"message\":\"no healthy upstream\",\"code\":7}}\n\ndata: [DONE]\n\n", "HTTP 503: no healthy upstream", Some("7"), None),
+            (
+                500,
+                "Internal Server Error\n",
+                "HTTP 500: Internal Server Error",
+                Some("500"),
+                None,
+            ),
+            (
+                502,
+                "<html>\r\n<head><title>502 Bad\n Gateway</title></head><body>x</body></html>",
+                "HTTP 502: 502 Bad Gateway",
+                Some("502"),
+                None,
+            ),
+            (
+                502,
+                "<!DOCTYPE html><html><body><h1>Oh &amp; no</h1>",
+                "HTTP 502: Oh & no",
+                Some("502"),
+                None,
+            ),
+            (
+                503,
+                "data: {\"error\":{\"message\":\"no healthy upstream\",\"code\":7}}\n\ndata: [DONE]\n\n",
+                "HTTP 503: no healthy upstream",
+                Some("7"),
+                None,
+            ),
             (500, "", "HTTP 500 Internal Server Error, no message", Some("500"), None),
             (599, "  \n", "HTTP 599, no message", Some("599"), None),
         ];
         for (status, body, message, code, kind) in table {
-            assert_eq!(read(*status, body), ((*message).to_owned(), code.and_then(some), kind.and_then(some)), "{body}");
+            assert_eq!(
+                read(*status, body),
+                ((*message).to_owned(), code.and_then(some), kind.and_then(some)),
+                "{body}"
+            );
         }
     }
 
@@ -271,18 +422,30 @@ mod tests {
             let value = serde_json::from_str(&format!("{{\"error\":{hollow},\"message\":\"fine\"}}")).unwrap();
             assert_eq!(error_in_json(&value), None, "{hollow}");
         }
-        assert_eq!(error_in_json(&serde_json::json!({"error": {"code": 5}})).unwrap().message, r#"{"error":{"code":5}}"#);
+        assert_eq!(
+            error_in_json(&serde_json::json!({"error": {"code": 5}}))
+                .unwrap()
+                .message,
+            r#"{"error":{"code":5}}"#
+        );
     }
 
     #[test]
     fn an_error_is_found_in_a_choice_and_in_an_array() {
         let in_choice = serde_json::json!({"choices": [{"error": {"message": "gone", "code": 502}}]});
         assert_eq!(error_in_json(&in_choice).unwrap().message, "gone");
-        assert_eq!(error_in_json(&serde_json::json!([{"error": "x"}])).unwrap().message, "x");
+        assert_eq!(
+            error_in_json(&serde_json::json!([{"error": "x"}])).unwrap().message,
+            "x"
+        );
     }
 
     #[test]
     fn a_body_that_is_not_utf8_is_still_shown() {
-        assert!(describe_http_error(500, b"bad \xff byte").message.starts_with("HTTP 500: bad "));
+        assert!(
+            describe_http_error(500, b"bad \xff byte")
+                .message
+                .starts_with("HTTP 500: bad ")
+        );
     }
 }

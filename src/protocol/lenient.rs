@@ -38,7 +38,11 @@ pub(super) fn number(raw: &RawValue) -> Option<f64> {
 /// Whether a value says nothing: `null`, `false`, `0`, `""`, `{}` or `[]`.
 pub(super) fn says_nothing(raw: &RawValue) -> bool {
     let text = raw.get();
-    let hollow = |open, close| text.strip_prefix(open).and_then(|t| t.strip_suffix(close)).is_some_and(|t| t.trim().is_empty());
+    let hollow = |open, close| {
+        text.strip_prefix(open)
+            .and_then(|t| t.strip_suffix(close))
+            .is_some_and(|t| t.trim().is_empty())
+    };
     matches!(text, "null" | "false" | "\"\"") || number(raw) == Some(0.0) || hollow('{', '}') || hollow('[', ']')
 }
 
@@ -151,7 +155,10 @@ pub(super) struct Several<T> {
 
 impl<T> Default for Several<T> {
     fn default() -> Self {
-        Self { first: None, rest: Vec::new() }
+        Self {
+            first: None,
+            rest: Vec::new(),
+        }
     }
 }
 

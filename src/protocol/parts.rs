@@ -99,12 +99,20 @@ impl<'a> Finish<'a> {
             });
         }
         let reason = plain_string(raw).filter(|reason| !reason.is_empty())?;
-        Some(Finish { reason, message: None, code: None, kind: None, matched: None })
+        Some(Finish {
+            reason,
+            message: None,
+            code: None,
+            kind: None,
+            matched: None,
+        })
     }
 
     /// Whether the server gave the request up.
     pub fn is_abort(&self) -> bool {
-        ["abort", "error"].iter().any(|word| self.reason.eq_ignore_ascii_case(word))
+        ["abort", "error"]
+            .iter()
+            .any(|word| self.reason.eq_ignore_ascii_case(word))
     }
 }
 
@@ -153,7 +161,10 @@ pub struct ToolDelta<'a> {
 impl ToolDelta<'_> {
     /// Whether the piece holds output: a name or arguments.
     pub fn is_output(&self) -> bool {
-        [&self.name, &self.arguments].into_iter().flatten().any(|text| !text.is_empty())
+        [&self.name, &self.arguments]
+            .into_iter()
+            .flatten()
+            .any(|text| !text.is_empty())
     }
 }
 
@@ -166,8 +177,11 @@ impl<'de> Fields<'de> for ToolDelta<'de> {
             b"arguments" => {
                 let raw: &RawValue = map.next_value()?;
                 // Some servers send the arguments as an object where a string is due.
-                self.arguments =
-                    string(raw).or_else(|| raw.get().starts_with('{').then_some(Cow::Borrowed(raw.get().as_bytes())));
+                self.arguments = string(raw).or_else(|| {
+                    raw.get()
+                        .starts_with('{')
+                        .then_some(Cow::Borrowed(raw.get().as_bytes()))
+                });
             }
             b"function" => {
                 if let Some(function) = map.next_value::<Maybe<ToolDelta<'de>>>()?.0 {
@@ -183,7 +197,9 @@ impl<'de> Fields<'de> for ToolDelta<'de> {
 
 /// The pieces of `tool_calls`.
 pub(super) fn tool_calls(raw: &RawValue) -> Vec<ToolDelta<'_>> {
-    let Ok(Several { first, rest }) = serde_json::from_str(raw.get()) else { return Vec::new() };
+    let Ok(Several { first, rest }) = serde_json::from_str(raw.get()) else {
+        return Vec::new();
+    };
     first.into_iter().chain(rest).collect()
 }
 

@@ -38,7 +38,11 @@ pub fn join_url(base: &str, path: &str) -> String {
         (Some(root), None) => format!("{root}{path}"),
         (None, _) => format!("{base}{path}"),
     };
-    if query.is_empty() { joined } else { format!("{joined}?{query}") }
+    if query.is_empty() {
+        joined
+    } else {
+        format!("{joined}?{query}")
+    }
 }
 
 /// What stands before the version if the base ends with one.
@@ -49,7 +53,8 @@ fn version_root(base: &str) -> Option<&str> {
     };
     let (root, last) = versioned.rsplit_once('/')?;
     let digits = last.strip_prefix('v')?;
-    let is_version = digits.starts_with(|c: char| c.is_ascii_digit()) && digits.bytes().all(|b| b.is_ascii_alphanumeric());
+    let is_version =
+        digits.starts_with(|c: char| c.is_ascii_digit()) && digits.bytes().all(|b| b.is_ascii_alphanumeric());
     // `http://v1` is a host, not a version.
     (is_version && !root.ends_with('/')).then_some(root)
 }
@@ -61,14 +66,27 @@ mod tests {
     #[test]
     fn a_base_url_is_understood_as_people_type_it() {
         let chat = |base| api_url(base, Api::Chat);
-        for base in ["http://h:1", "http://h:1/", " http://h:1/v1 ", "http://h:1/v1//", "http://h:1/v1/chat/completions", "http://h:1/#x"] {
+        for base in [
+            "http://h:1",
+            "http://h:1/",
+            " http://h:1/v1 ",
+            "http://h:1/v1//",
+            "http://h:1/v1/chat/completions",
+            "http://h:1/#x",
+        ] {
             assert_eq!(chat(base), "http://h:1/v1/chat/completions", "{base:?}");
         }
         assert_eq!(chat("http://h/proxy/v1/"), "http://h/proxy/v1/chat/completions");
         assert_eq!(chat("http://h/proxy"), "http://h/proxy/v1/chat/completions");
         assert_eq!(chat("http://h/api/v3"), "http://h/api/v3/chat/completions");
-        assert_eq!(chat("http://h/v1beta/openai/"), "http://h/v1beta/openai/chat/completions");
-        assert_eq!(chat("http://h/v1?api-version=2"), "http://h/v1/chat/completions?api-version=2");
+        assert_eq!(
+            chat("http://h/v1beta/openai/"),
+            "http://h/v1beta/openai/chat/completions"
+        );
+        assert_eq!(
+            chat("http://h/v1?api-version=2"),
+            "http://h/v1/chat/completions?api-version=2"
+        );
         assert_eq!(chat("http://v1"), "http://v1/v1/chat/completions");
     }
 

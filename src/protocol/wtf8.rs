@@ -43,7 +43,11 @@ impl Wtf8Buffer {
                 text.push_str(&String::from_utf8_lossy(good));
                 text.push('\u{fffd}');
                 // A surrogate has three bytes, of which the decoder calls each one an error.
-                let width = if is_surrogate(bad) { 3 } else { error.error_len().unwrap_or(bad.len()) };
+                let width = if is_surrogate(bad) {
+                    3
+                } else {
+                    error.error_len().unwrap_or(bad.len())
+                };
                 rest = &bad[width..];
             }
             text.push_str(&String::from_utf8_lossy(rest));
@@ -91,6 +95,9 @@ mod tests {
 
     #[test]
     fn letters_of_the_same_lead_byte_are_left_alone() {
-        assert_eq!(joined(&["\u{d55c}".as_bytes(), "\u{ae00}".as_bytes()]), "\u{d55c}\u{ae00}");
+        assert_eq!(
+            joined(&["\u{d55c}".as_bytes(), "\u{ae00}".as_bytes()]),
+            "\u{d55c}\u{ae00}"
+        );
     }
 }

@@ -1,11 +1,20 @@
+use std::borrow::Cow;
+
 use super::*;
 
 fn choice_of(json: &str) -> (String, String, bool, Option<String>) {
     let chunk = Chunk::parse(json).unwrap_or_else(|error| panic!("{json}: {error}"));
-    let Some(choice) = chunk.choices.iter().next() else { return Default::default() };
+    let Some(choice) = chunk.choices.iter().next() else {
+        return Default::default();
+    };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let finish = choice.finish.as_ref().map(|finish| finish.reason.clone().into_owned());
-    (text(&choice.answer), text(&choice.reasoning), choice.has_tool_output(), finish)
+    (
+        text(&choice.answer),
+        text(&choice.reasoning),
+        choice.has_tool_output(),
+        finish,
+    )
 }
 
 fn delta(json: &str) -> (String, String, bool) {
@@ -20,9 +29,18 @@ fn said(answer: &str, reasoning: &str, tool: bool) -> (String, String, bool) {
 #[test]
 fn text_is_found_wherever_an_api_puts_it() {
     assert_eq!(delta(r#"{"content":"a"}"#), said("a", "", false));
-    assert_eq!(delta(r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}"#), said("ab", "", false));
-    assert_eq!(delta(r#"{"content":[{"type":"thinking","thinking":[{"type":"text","text":"h"}]}]}"#), said("", "h", false));
-    assert_eq!(delta(r#"{"content":null,"reasoning_content":"h"}"#), said("", "h", false));
+    assert_eq!(
+        delta(r#"{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}"#),
+        said("ab", "", false)
+    );
+    assert_eq!(
+        delta(r#"{"content":[{"type":"thinking","thinking":[{"type":"text","text":"h"}]}]}"#),
+        said("", "h", false)
+    );
+    assert_eq!(
+        delta(r#"{"content":null,"reasoning_content":"h"}"#),
+        said("", "h", false)
+    );
     assert_eq!(delta(r#"{"reasoning":"h"}"#), said("", "h", false));
     assert_eq!(delta(r#"{"refusal":"no"}"#), said("no", "", false));
     assert_eq!(choice_of(r#"{"choices":[{"text":" x"}]}"#).0, " x");
@@ -31,8 +49,14 @@ fn text_is_found_wherever_an_api_puts_it() {
 
 #[test]
 fn two_spellings_of_reasoning_count_once() {
-    assert_eq!(delta(r#"{"reasoning":"h","reasoning_content":"h"}"#), said("", "h", false));
-    assert_eq!(delta(r#"{"reasoning":"h","reasoning_content":""}"#), said("", "h", false));
+    assert_eq!(
+        delta(r#"{"reasoning":"h","reasoning_content":"h"}"#),
+        said("", "h", false)
+    );
+    assert_eq!(
+        delta(r#"{"reasoning":"h","reasoning_content":""}"#),
+        said("", "h", false)
+    );
 }
 
 #[test]
@@ -41,7 +65,9 @@ fn tool_names_and_arguments_are_output_and_ids_are_not() {
     assert!(delta(r#"{"tool_calls":[{"index":0,"function":{"arguments":"{"}}]}"#).2);
     assert!(delta(r#"{"tool_calls":[{"function":{"name":"f","arguments":{"a":1}}}]}"#).2);
     assert!(delta(r#"{"function_call":{"name":"f"}}"#).2);
-    assert!(!delta(r#"{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":null,"arguments":""}}]}"#).2);
+    assert!(
+        !delta(r#"{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":null,"arguments":""}}]}"#).2
+    );
     assert!(!delta(r#"{"tool_calls":[]}"#).2);
 }
 
@@ -62,8 +88,14 @@ fn wrong_types_and_nulls_are_absent() {
     ] {
         let chunk = Chunk::parse(json).unwrap();
         assert!(chunk.error.is_none() && chunk.usage.is_none(), "{json}");
-        assert!(chunk.choices.iter().all(|c| !c.has_output() && c.finish.is_none()), "{json}");
-        assert!(chunk.native.text.is_none() && chunk.native.output_ids.is_none(), "{json}");
+        assert!(
+            chunk.choices.iter().all(|c| !c.has_output() && c.finish.is_none()),
+            "{json}"
+        );
+        assert!(
+            chunk.native.text.is_none() && chunk.native.output_ids.is_none(),
+            "{json}"
+        );
     }
 }
 
@@ -77,7 +109,10 @@ fn an_error_is_known_by_its_signs() {
     let sign = |json: &str| Chunk::parse(json).unwrap().error;
     assert_eq!(sign(r#"{"error":{"message":"x"}}"#), Some(ErrorSign::Key));
     assert_eq!(sign(r#"{"error":"x","error":null}"#), Some(ErrorSign::Key));
-    assert_eq!(sign(r#"{"choices":[{"error":{"message":"x"},"delta":{}}]}"#), Some(ErrorSign::Key));
+    assert_eq!(
+        sign(r#"{"choices":[{"error":{"message":"x"},"delta":{}}]}"#),
+        Some(ErrorSign::Key)
+    );
     assert_eq!(sign(r#"{"object":"error","message":"x"}"#), Some(ErrorSign::Object));
     assert_eq!(sign(r#"{"text":"x","error_code":50001}"#), Some(ErrorSign::Key));
     assert_eq!(sign(r#"{"text":"x","error_code":0}"#), None);
@@ -90,16 +125,31 @@ fn an_error_is_known_by_its_signs() {
 #[test]
 fn usage_is_read_from_every_place_it_is_put() {
     let completion = |json: &str| Chunk::parse(json).unwrap().usage.and_then(|usage| usage.completion);
-    assert_eq!(completion(r#"{"usage":{"completion_tokens":5}}"#), Some(Count::Whole(5)));
+    assert_eq!(
+        completion(r#"{"usage":{"completion_tokens":5}}"#),
+        Some(Count::Whole(5))
+    );
     assert_eq!(completion(r#"{"usage":{"output_tokens":5}}"#), Some(Count::Whole(5)));
-    assert_eq!(completion(r#"{"choices":[{"usage":{"completion_tokens":5}}]}"#), Some(Count::Whole(5)));
-    assert_eq!(completion(r#"{"x_groq":{"usage":{"completion_tokens":5}}}"#), Some(Count::Whole(5)));
-    assert_eq!(completion(r#"{"usage":{"completion_tokens":-5}}"#), Some(Count::Odd("-5".into())));
+    assert_eq!(
+        completion(r#"{"choices":[{"usage":{"completion_tokens":5}}]}"#),
+        Some(Count::Whole(5))
+    );
+    assert_eq!(
+        completion(r#"{"x_groq":{"usage":{"completion_tokens":5}}}"#),
+        Some(Count::Whole(5))
+    );
+    assert_eq!(
+        completion(r#"{"usage":{"completion_tokens":-5}}"#),
+        Some(Count::Odd("-5".into()))
+    );
     assert_eq!(Chunk::parse(r#"{"usage":{}}"#).unwrap().usage, None);
     let details = r#"{"usage":{"prompt_tokens":9,"prompt_tokens_details":{"cached_tokens":4},"reasoning_tokens":0,
         "completion_tokens_details":{"reasoning_tokens":3}}}"#;
     let usage = Chunk::parse(details).unwrap().usage.unwrap();
-    assert_eq!((usage.cached, usage.reasoning), (Some(Count::Whole(4)), Some(Count::Whole(3))));
+    assert_eq!(
+        (usage.cached, usage.reasoning),
+        (Some(Count::Whole(4)), Some(Count::Whole(3)))
+    );
 }
 
 #[test]
@@ -109,10 +159,20 @@ fn a_native_frame_has_text_ids_counts_and_an_object_for_a_reason() {
     let chunk = Chunk::parse(json).unwrap();
     let finish = chunk.native.finish.unwrap();
     assert!(finish.is_abort());
-    assert_eq!((finish.message.as_deref(), finish.code.as_deref(), finish.kind.as_deref()), (Some("full"), Some("503"), Some("X")));
+    assert_eq!(
+        (
+            finish.message.as_deref(),
+            finish.code.as_deref(),
+            finish.kind.as_deref()
+        ),
+        (Some("full"), Some("503"), Some("X"))
+    );
     assert_eq!(chunk.native.output_ids, Some(2));
     assert_eq!(chunk.native.usage.unwrap().cached, Some(Count::Whole(3)));
-    assert_eq!((chunk.server.queue_time_s, chunk.server.e2e_latency_s), (Some(0.5), Some(1.5)));
+    assert_eq!(
+        (chunk.server.queue_time_s, chunk.server.e2e_latency_s),
+        (Some(0.5), Some(1.5))
+    );
 }
 
 #[test]
@@ -140,7 +200,15 @@ fn the_text_of_a_usual_frame_is_lent() {
 
 #[test]
 fn what_is_no_json_is_refused() {
-    for text in ["", "{", "hello", "{\"a\":1}}", "{\"a\":NaN}", "{'a':1}", "{\"choices\":[{\"delta\":{\"content\":\"x"] {
+    for text in [
+        "",
+        "{",
+        "hello",
+        "{\"a\":1}}",
+        "{\"a\":NaN}",
+        "{'a':1}",
+        "{\"choices\":[{\"delta\":{\"content\":\"x",
+    ] {
         assert!(Chunk::parse(text).is_err(), "{text}");
     }
 }

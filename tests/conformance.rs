@@ -1,0 +1,154 @@
+//! Every captured or written response is read as its case says, however its bytes are split.
+#![cfg(not(target_arch = "wasm32"))]
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::Value;
+use streamgauge::request::replay::{BodyEnd, Case, read_folder, result};
+use streamgauge::request::{Reading, Times};
+
+fn cases() -> Vec<Case> {
+    let cases = read_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")).unwrap();
+    assert!(cases.len() >= 72, "cases are missing");
+    cases
+}
+
+/// What is wrong with a reading, by the case's expectation.
+fn misses(case: &Case, reading: &Reading) -> Vec<String> {
+    let (got, due) = (result(reading), &case.expect);
+    let ok = got["ok"].as_bool().unwrap();
+    let either = due["judge"] == "either";
+    let mut misses = Vec::new();
+    let mut check = |good: bool, what: &str| {
+        if !good {
+            misses.push(format!("{}: {what}: got {got}, due {due}", case.name));
+        }
+    };
+    let listed = |key: &str, value: &Value| due[key].as_array().is_some_and(|list| list.contains(value));
+    check(either || Some(ok) == due["ok"].as_bool(), "verdict");
+    if !ok {
+        check(
+            got["category"] == due["category"] || listed("also_ok", &got["category"]),
+            "category",
+        );
+        let words = due["error_contains"].as_str().unwrap_or_default().to_lowercase();
+        check(
+            got["error"].as_str().unwrap().to_lowercase().contains(&words),
+            "message",
+        );
+        return misses;
+    }
+    if due["ok"] == true {
+        if let Some(text) = due["text"].as_str() {
+            check(got["text"] == text || listed("text_also", &got["text"]), "text");
+        }
+        check(got["reasoning"] == due["reasoning"], "reasoning");
+        check(got["finish_reason"] == due["finish_reason"], "finish reason");
+        if let Some(calls) = due.get("tool_calls") {
+            check(&got["tool_calls"] == calls, "tool calls");
+        }
+        check(
+            got["ttft_event"] == due["ttft_event"] || listed("ttft_event_also", &got["ttft_event"]),
+            "first token",
+        );
+        check(got["usage"] == due["usage"], "usage");
+        check(
+            (got["usage_suspect"] != Value::Null) == (due["usage_suspect"] == true),
+            "doubt about usage",
+        );
+    }
+    misses
+}
+
+/// A reading without what a split must change: moments, reads, and what depends on them.
+fn timeless(mut reading: Reading) -> Reading {
+    reading.times = Times::default();
+    reading.marks.at_us.clear();
+    reading.wire.reads = 0;
+    reading.wire.coalesced_frames = 0;
+    let joined = reading.reads.iter().flat_map(|read| read.bytes.clone()).collect();
+    reading.reads.clear();
+    reading.reads.push(streamgauge::request::ReadEvidence {
+        at_ms: 0.0,
+        bytes: joined,
+    });
+    if let Some(failure) = &mut reading.failure {
+        failure.at_ms = 0.0;
+    }
+    reading
+}
+
+/// Nothing is read after `[DONE]`, so how much of the rest came along depends on the split.
+fn without_tail(case: &Case, mut reading: Reading) -> Reading {
+    if reading.times.done_ms.is_some() || case.body.windows(6).any(|bytes| bytes == b"[DONE]") {
+        reading.wire.bytes = 0;
+        reading.reads.clear();
+        reading.dropped_bytes = 0;
+    }
+    timeless(reading)
+}
+
+#[test]
+fn every_case_is_read_as_it_should_be() {
+    let misses: Vec<String> = cases().iter().flat_map(|case| misses(case, &case.read())).collect();
+    assert!(misses.is_empty(), "{}", misses.join("\n"));
+}
+
+#[test]
+fn a_split_at_any_byte_changes_nothing() {
+    for case in cases() {
+        let whole = without_tail(&case, case.read_split(&[case.body.len()]));
+        for at in 0..case.body.len() {
+            let split = without_tail(&case, case.read_split(&[at, case.body.len()]));
+            assert_eq!(split, whole, "{} split at {at}", case.name);
+        }
+    }
+}
+
+#[test]
+fn one_byte_a_read_changes_nothing() {
+    for case in cases() {
+        let whole = without_tail(&case, case.read_split(&[case.body.len()]));
+        let each: Vec<usize> = (1..=case.body.len()).collect();
+        assert_eq!(without_tail(&case, case.read_split(&each)), whole, "{}", case.name);
+    }
+}
+
+#[test]
+fn a_cut_anywhere_is_never_a_success_before_done() {
+    for case in cases()
+        .iter()
+        .filter(|case| case.status == 200 && case.end == BodyEnd::Eof)
+    {
+        let done = case
+            .body
+            .windows(6)
+            .position(|bytes| bytes == b"[DONE]")
+            .map_or(case.body.len(), |at| at + 6);
+        for at in 0..done {
+            let cut = Case {
+                body: case.body[..at].to_vec(),
+                end: BodyEnd::Cut,
+                ..case.clone()
+            };
+            let reading = cut.read_split(&[at]);
+            assert!(reading.failure.is_some(), "{} cut at {at}", case.name);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, rng_algorithm: prop::test_runner::RngAlgorithm::ChaCha, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_splits_change_nothing(which in any::<prop::sample::Index>(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..40)) {
+        let cases = cases();
+        let case = which.get(&cases);
+        let mut ends: Vec<usize> = cuts.iter().map(|cut| cut.index(case.body.len() + 1)).collect();
+        ends.push(case.body.len());
+        ends.sort_unstable();
+        let whole = without_tail(case, case.read_split(&[case.body.len()]));
+        prop_assert_eq!(without_tail(case, case.read_split(&ends)), whole, "{}", case.name);
+    }
+}
