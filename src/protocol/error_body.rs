@@ -289,7 +289,9 @@ mod tests {
     #[test]
     fn each_dialect_gives_its_message_code_and_type() {
         let some = |text: &str| Some(text.to_owned());
-        let table: &[(u16, &str, &str, Option<&str>, Option<&str>)] = &[
+        /// Status, body; then message, code and type.
+        type Row<'a> = (u16, &'a str, &'a str, Option<&'a str>, Option<&'a str>);
+        let table: &[Row<'_>] = &[
             (
                 429,
                 r#"{"error":{"message":"slow down","type":"requests","param":null,"code":"rate"}}"#,

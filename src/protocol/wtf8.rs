@@ -37,8 +37,7 @@ impl Wtf8Buffer {
         String::from_utf8(self.0).unwrap_or_else(|error| {
             let mut text = String::new();
             let mut rest = error.as_bytes();
-            loop {
-                let Err(error) = std::str::from_utf8(rest) else { break };
+            while let Err(error) = std::str::from_utf8(rest) {
                 let (good, bad) = rest.split_at(error.valid_up_to());
                 text.push_str(&String::from_utf8_lossy(good));
                 text.push('\u{fffd}');
