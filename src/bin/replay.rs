@@ -15,9 +15,14 @@ fn main() -> std::process::ExitCode {
     }
 
     match streamgauge::request::replay::judge_folder(&Args::parse().folder) {
-        Ok(results) => {
+        Ok((results, unread)) => {
             println!("{results:#}");
-            ExitCode::SUCCESS
+            unread.iter().for_each(|error| eprintln!("replay: {error}"));
+            if unread.is_empty() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            }
         }
         Err(error) => {
             eprintln!("replay: {error}");

@@ -95,7 +95,7 @@ pub(super) struct Frames {
     choices_seen: u64,
     choices_finished: u64,
     /// Tokens told up to the last token frame; `None` once a frame came without a count.
-    tokens_told: Option<u64>,
+    pub tokens_told: Option<u64>,
     last_token_read: u32,
     /// The rest of the body is being flushed, after it broke or was given up: what cannot be read was cut off.
     pub cut: bool,

@@ -231,9 +231,14 @@ impl Machine {
         matches!(self.stage, Stage::Over)
     }
 
-    /// Tokens told or, where the server tells none, token frames so far: for a live view.
+    /// Frames with tokens so far.
     pub fn token_frames(&self) -> u32 {
         self.frames.token_frames
+    }
+
+    /// Tokens so far, for a live view: as the server told with its frames, else one per frame.
+    pub fn tokens_so_far(&self) -> u64 {
+        self.frames.tokens_told.unwrap_or(self.frames.token_frames.into())
     }
 
     /// The moments so far.

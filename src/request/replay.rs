@@ -101,24 +101,25 @@ fn ok_status() -> u16 {
     200
 }
 
-/// Reads every case of a folder, in the order of the names.
-pub fn read_folder(folder: &Path) -> Result<Vec<Case>, ReplayError> {
+/// Reads every case of a folder, in the order of the names. Fails if there is none; a case that cannot be read stands
+/// as an error among the others.
+pub fn read_folder(folder: &Path) -> Result<Vec<Result<Case, ReplayError>>, ReplayError> {
     let entries = std::fs::read_dir(folder).map_err(|error| ReplayError::new(folder, error))?;
-    let mut names = Vec::new();
+    let mut paths = Vec::new();
     for entry in entries {
         let path = entry.map_err(|error| ReplayError::new(folder, error))?.path();
         if path.extension().is_some_and(|ending| ending == "json") && path.with_extension("http").is_file() {
-            names.push(path);
+            paths.push(path);
         }
     }
-    names.sort();
-    if names.is_empty() {
+    paths.sort();
+    if paths.is_empty() {
         return Err(ReplayError::new(
             folder,
             "no case found: a case is a pair of files NAME.json and NAME.http",
         ));
     }
-    names.iter().map(|path| read_case(path)).collect()
+    Ok(paths.iter().map(|path| read_case(path)).collect())
 }
 
 /// Reads one case from its `NAME.json`.
@@ -275,12 +276,53 @@ fn usage_as_sent(usage: &Usage) -> Value {
     json!({"prompt_tokens": sent(&usage.prompt), "completion_tokens": sent(&usage.completion)})
 }
 
-/// The results of every case of a folder, by name.
-pub fn judge_folder(folder: &Path) -> Result<Value, ReplayError> {
-    let cases = read_folder(folder)?;
-    let results: Map<String, Value> = cases
-        .iter()
-        .map(|case| (case.name.clone(), result(&case.read())))
-        .collect();
-    Ok(Value::Object(results))
+/// The results of every case of a folder, by name, and the cases that could not be read.
+pub fn judge_folder(folder: &Path) -> Result<(Value, Vec<ReplayError>), ReplayError> {
+    let mut results = Map::new();
+    let mut unread = Vec::new();
+    for case in read_folder(folder)? {
+        match case {
+            Ok(case) => {
+                let judged = result(&case.read());
+                results.insert(case.name, judged);
+            }
+            Err(error) => unread.push(error),
+        }
+    }
+    Ok((Value::Object(results), unread))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_end_where_the_case_says() {
+        let body = b"a\n\nb\r\n\r\nc";
+        assert_eq!(read_ends(body, &json!("blocks")), Some(vec![3, 8, 9]));
+        assert_eq!(read_ends(body, &json!("whole")), Some(vec![9]));
+        assert_eq!(read_ends(body, &json!([2, 3])), Some(vec![2, 5, 9]));
+        assert_eq!(read_ends(body, &json!({"every": 4})), Some(vec![4, 8, 9]));
+        assert_eq!(read_ends(body, &json!({"every": 0})), None);
+        assert_eq!(read_ends(body, &json!("never")), None);
+    }
+
+    #[test]
+    fn a_compressed_body_that_is_cut_is_not_whole() {
+        use std::io::Write;
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(b"data: a\n\n").unwrap();
+        let sent = encoder.finish().unwrap();
+        assert_eq!(decompress(&sent, "gzip"), Ok((b"data: a\n\n".to_vec(), true)));
+        assert!(!decompress(&sent[..sent.len() - 4], "gzip").unwrap().1);
+        assert!(decompress(&sent, "br").unwrap_err().contains("br"));
+    }
+
+    #[test]
+    fn a_folder_without_cases_is_named() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let error = read_folder(&folder).unwrap_err().to_string();
+        assert!(error.contains("src") && error.contains("no case found"), "{error}");
+        assert!(read_folder(&folder.join("nowhere")).is_err());
+    }
 }
