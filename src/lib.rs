@@ -15,8 +15,6 @@
 //! - [`chart`]: drawings of it
 //! - [`page`]: (wasm) what a person sees
 //!
-//! [`replay`] (native) reads captured bodies with the same state machine.
-//!
 //! Beside that line stands [`demo`]: a scripted endpoint, hosted by the native `demo_server` and by the engine.
 //!
 //! Everything but `engine` and `page` is plain Rust: no clock, no browser, no async. Time is a parameter.
@@ -34,8 +32,6 @@ pub mod metrics;
 #[cfg(target_arch = "wasm32")]
 pub mod page;
 pub mod protocol;
-#[cfg(not(target_arch = "wasm32"))]
-pub mod replay;
 pub mod report;
 pub mod request;
 pub mod sse;

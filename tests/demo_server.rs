@@ -125,8 +125,8 @@ impl Answer {
             keep_bytes: 0,
         };
         let mut machine = Machine::new(spec, 0.0);
-        machine.headers(self.status, 0.0);
-        machine.read(&self.body, 1.0);
+        machine.headers(self.status, None, 0.0);
+        let _ = machine.read(&self.body, 1.0);
         if self.whole {
             machine.eof(2.0)
         } else {

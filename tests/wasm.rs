@@ -36,9 +36,9 @@ fn a_simulated_answer_is_read_as_a_success() {
         keep_bytes: 1000,
     };
     let mut machine = Machine::new(spec, 0.0);
-    machine.headers(plan.status, 1.0);
+    machine.headers(plan.status, Some(&plan.content_type), 1.0);
     for frame in &plan.frames {
-        machine.read(&frame.bytes, frame.at_ms);
+        let _ = machine.read(&frame.bytes, frame.at_ms);
     }
     let reading = machine.finish();
     assert_eq!((reading.outcome, reading.tokens.output), (Outcome::Succeeded, Some(9)));

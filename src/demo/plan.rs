@@ -410,7 +410,7 @@ mod tests {
             keep_bytes: 10_000,
         };
         let mut machine = Machine::new(spec, 0.0);
-        machine.headers(plan.status, plan.headers_at_ms);
+        machine.headers(plan.status, Some(&plan.content_type), plan.headers_at_ms);
         for frame in &plan.frames {
             if machine.read(&frame.bytes, frame.at_ms) == Flow::Complete {
                 return machine.finish();
@@ -472,9 +472,8 @@ mod tests {
                     assert_eq!(reading.marks.tokens, [1; 12], "{api:?}");
                 }
                 if api == Api::Chat {
-                    let transcript = reading.transcript.expect("kept");
-                    assert_eq!(transcript.reasoning().split(' ').count(), 6);
-                    assert_eq!(transcript.text().split(' ').count(), 6);
+                    assert_eq!(reading.reasoning.split(' ').count(), 6);
+                    assert_eq!(reading.text.split(' ').count(), 6);
                 }
             }
         }

@@ -119,13 +119,14 @@ pub async fn exchange(run: &Rc<Run>, ask: Ask, slot: Slot) {
                 )
                 .await;
             headers = plan.headers.clone();
-            active.with(|machine| machine.headers(plan.status, run.clock.now_ms()));
+            active.with(|machine| machine.headers(plan.status, Some(&plan.content_type), run.clock.now_ms()));
             stream = Body::Simulated(Player::new(plan, run.clock.clone(), active.clone()));
         }
         Ok(Some(request)) => match request.send().await {
             Ok(response) => {
                 let now_ms = run.clock.now_ms();
-                active.with(|machine| machine.headers(response.status(), now_ms));
+                let content_type = response.headers().get("content-type");
+                active.with(|machine| machine.headers(response.status(), content_type.as_deref(), now_ms));
                 headers = response.headers().entries().collect();
                 stream = Body::of(&response);
             }

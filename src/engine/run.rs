@@ -26,7 +26,7 @@ use crate::{
         EngineEvent, Progress, RunEnd, TokenBucket,
         lanes::{LanePlan, Protocol},
     },
-    protocol::{self, StreamOptions},
+    protocol::{self, Prompt, UsageAsk},
     report::{Ending, Slots},
     request::{Evidence, Outcome, RequestRecord, Spec},
     workload::random_prompt,
@@ -57,7 +57,7 @@ pub struct Run {
     over: Cell<bool>,
     lanes: RefCell<Option<Rc<Lanes>>>,
     active: RefCell<Vec<Rc<Active>>>,
-    stream_options: Cell<StreamOptions>,
+    usage_ask: Cell<UsageAsk>,
     simulated: RefCell<demo::Server>,
     buffer: RefCell<Vec<u8>>,
     kept: Cell<usize>,
@@ -85,7 +85,7 @@ impl Run {
             over: Cell::new(false),
             lanes: RefCell::default(),
             active: RefCell::default(),
-            stream_options: Cell::new(StreamOptions::default()),
+            usage_ask: Cell::new(UsageAsk::default()),
             simulated: RefCell::new(demo::Server::new(config.demo.clone(), config.seed)),
             buffer: RefCell::default(),
             kept: Cell::new(0),
@@ -158,7 +158,7 @@ impl Run {
         let make = |plan: &LanePlan| {
             let url_of = |base: &str| {
                 if http {
-                    protocol::request_url(base, self.config.api)
+                    protocol::api_url(base, self.config.api)
                 } else {
                     base.to_owned()
                 }
@@ -303,7 +303,8 @@ impl Run {
     /// The body of a request.
     pub fn request_body(&self, ask: &Ask) -> String {
         let prompt = random_prompt(self.config.seed, ask.warmup, ask.index, self.config.input_tokens);
-        protocol::request_body(&self.config, &prompt, self.stream_options.get())
+        protocol::request_body(&self.config, Prompt::Text(&prompt), self.usage_ask.get())
+            .map_or_else(|error| error.to_string(), |body| body.to_string())
     }
 
     /// What the state machine must know.
@@ -406,11 +407,14 @@ impl Run {
         if !refused {
             return;
         }
-        if let Some(less) = self.stream_options.get().less() {
-            self.stream_options.set(less);
+        if let Some(less) = self.usage_ask.get().step_down() {
+            self.usage_ask.set(less);
             self.notes.borrow_mut().push(format!(
                 "The server refused a request's stream_options; from then on they were {}.",
-                less.words()
+                match less {
+                    UsageAsk::Continuous | UsageAsk::Final => "include_usage alone",
+                    UsageAsk::Nothing => "left out, so token counts are estimates where the server gives none",
+                }
             ));
         }
     }

@@ -38,7 +38,7 @@ pub async fn server_facts(config: &RunConfig, headers: &[(String, String)]) -> S
         return facts;
     };
     let listed = async {
-        let url = protocol::models_url(base_url);
+        let url = protocol::join_url(base_url, "/v1/models");
         let request = Prepared::bare(gloo_net::http::Method::GET, &url, headers, &abort.signal()).ok()?;
         request.send().await.ok()?.json::<serde_json::Value>().await.ok()
     };

@@ -1,443 +1,426 @@
-//! One event of a stream, or one whole answer: the keys that matter, borrowed from the text.
+//! One frame of a stream, or one whole answer: the same reader serves both, and all three APIs.
+
+use std::borrow::Cow;
 
 use serde::de::MapAccess;
 use serde_json::value::RawValue;
 
-use super::{
-    error::{ServerError, says_error},
-    lenient::{Elements, Fields, Lenient, Raw, raw, raw_text, text_is_empty},
-    usage::{Count, Usage},
-};
+use super::lenient::{Count, Fields, Maybe, Several, Text, number, plain_string, says_nothing, skip, string};
+use super::parts::{self, Finish, ServerReport, ToolDelta, Usage};
 
-/// The keys of a chunk of any of the APIs. A key that an API does not have is absent.
-#[derive(Debug, Default)]
-pub struct Chunk<'a> {
-    id: Raw<'a>,
-    object: Raw<'a>,
-    error: Raw<'a>,
-    message: Raw<'a>,
-    code: Raw<'a>,
-    kind: Raw<'a>,
-    usage: Raw<'a>,
-    choices: Elements<Choice<'a>>,
-    /// Native `/generate`: text so far, or since the last event.
-    pub text: Raw<'a>,
-    output_ids: Raw<'a>,
-    meta_info: Raw<'a>,
+/// SGLang's NaN detector ends a request as if it had stopped by itself, and names this as what it stopped at.
+const NAN_STOP: &str = "NaN happened";
+
+/// What says that a frame is an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorSign {
+    /// A key `error` that says something, of the frame or of a choice.
+    Key,
+    /// `"object": "error"`.
+    Object,
 }
 
-impl<'de: 'a, 'a> Fields<'de> for Chunk<'a> {
-    const KEYS: &'static [&'static str] = &[
-        "choices",
-        "usage",
-        "id",
-        "object",
-        "error",
-        "message",
-        "code",
-        "type",
-        "text",
-        "output_ids",
-        "meta_info",
-    ];
+/// One frame, borrowed from its data.
+#[derive(Default)]
+pub struct Chunk<'a> {
+    /// Whether, and by what sign, it is an error.
+    pub error: Option<ErrorSign>,
+    /// Its choices; empty for SGLang's native API.
+    pub choices: Choices<'a>,
+    /// Its usage, if it tells any.
+    pub usage: Option<Usage>,
+    /// What it has of SGLang's native keys.
+    pub native: NativeFrame<'a>,
+    /// What the server tells of itself.
+    pub server: ServerReport,
+    /// The server's name for the request: `id`, or `meta_info.id`.
+    pub id: Option<Cow<'a, str>>,
+}
 
-    fn field<A: MapAccess<'de>>(&mut self, key: usize, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            0 => self.choices = map.next_value()?,
-            1 => self.usage = raw(map)?,
-            2 => self.id = raw(map)?,
-            3 => self.object = raw(map)?,
-            4 => self.error = raw(map)?,
-            5 => self.message = raw(map)?,
-            6 => self.code = raw(map)?,
-            7 => self.kind = raw(map)?,
-            8 => self.text = raw(map)?,
-            9 => self.output_ids = raw(map)?,
-            _ => self.meta_info = raw(map)?,
-        }
-        Ok(())
+/// The choices of a frame: almost always one.
+#[derive(Default)]
+pub struct Choices<'a> {
+    first: Option<Choice<'a>>,
+    rest: Vec<Choice<'a>>,
+}
+
+impl<'a> Choices<'a> {
+    /// All of them, in the order sent.
+    pub fn iter(&self) -> impl Iterator<Item = &Choice<'a>> {
+        self.first.iter().chain(&self.rest)
     }
 }
 
-/// What an event says of an error, and under which name.
-#[derive(Debug, PartialEq)]
-pub enum ErrorIn {
-    /// A non-empty `error` at the top or in a choice.
-    Key(ServerError),
-    /// `object: "error"`.
-    Object(ServerError),
+/// One choice of a frame.
+#[derive(Default)]
+pub struct Choice<'a> {
+    /// Its number; 0 if not sent.
+    pub index: u32,
+    /// Text of the answer: `delta.content`, `text`, `message.content`, or a refusal.
+    pub answer: Text<'a>,
+    /// Text of the reasoning: `reasoning_content`, or else `reasoning`.
+    pub reasoning: Text<'a>,
+    /// Pieces of tool calls.
+    pub tools: Vec<ToolDelta<'a>>,
+    /// Its finish reason, if it is set.
+    pub finish: Option<Finish<'a>>,
+    /// Whether it names a role.
+    pub has_role: bool,
+    /// Whether its text stands under `message`, as in a whole answer, not under `delta` or `text`.
+    pub is_message: bool,
+    /// Whether it carries SGLang's NaN stop.
+    pub nan_stop: bool,
+}
+
+impl Choice<'_> {
+    /// Whether a tool call's name or arguments are among it.
+    pub fn has_tool_output(&self) -> bool {
+        self.tools.iter().any(ToolDelta::is_output)
+    }
+
+    /// Whether it brings output of any kind.
+    pub fn has_output(&self) -> bool {
+        !self.answer.is_empty() || !self.reasoning.is_empty() || self.has_tool_output()
+    }
+}
+
+/// The keys of SGLang's native API.
+#[derive(Default)]
+pub struct NativeFrame<'a> {
+    /// `text`: all of the answer so far, or the newest piece, depending on the server's mode.
+    pub text: Option<Text<'a>>,
+    /// Length of `output_ids`, cumulative or not like `text`.
+    pub output_ids: Option<u64>,
+    /// Number of the answer in a batch; 0 if not sent.
+    pub index: u32,
+    /// `meta_info.finish_reason`, if set.
+    pub finish: Option<Finish<'a>>,
+    /// Token counts of `meta_info`; always cumulative.
+    pub usage: Option<Usage>,
+}
+
+impl NativeFrame<'_> {
+    /// Whether the answer stopped at SGLang's NaN detector.
+    pub fn nan_stop(&self) -> bool {
+        self.finish.as_ref().and_then(|finish| finish.matched.as_deref()) == Some(NAN_STOP)
+    }
 }
 
 impl<'a> Chunk<'a> {
-    /// Reads one event's data.
-    ///
-    /// # Errors
-    /// Only if it is no JSON.
-    pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str::<Lenient<Self>>(text).map(|Lenient(chunk)| chunk)
-    }
-
-    /// The error this says, if any. `error: null` and other empty values are none.
-    pub fn error(&self) -> Option<ErrorIn> {
-        if let Some(error) = self.error.filter(|error| says_error(error)) {
-            return Some(ErrorIn::Key(ServerError::of(error).or(&self.flat_error())));
-        }
-        if self.object.is_some_and(|object| object.get() == "\"error\"") {
-            return Some(ErrorIn::Object(self.flat_error()));
-        }
-        let in_choice = self
-            .choices
-            .iter()
-            .find_map(|choice| choice.error.filter(|error| says_error(error)))?;
-        Some(ErrorIn::Key(ServerError::of(in_choice)))
-    }
-
-    fn flat_error(&self) -> ServerError {
-        ServerError::flat(self.message, self.code, self.kind)
-    }
-
-    /// The choices; usually one.
-    pub fn choices(&self) -> impl Iterator<Item = &Choice<'a>> {
-        self.choices.iter()
-    }
-
-    /// Token counts, if this carries any.
-    pub fn usage(&self) -> Option<Usage> {
-        self.usage.and_then(Usage::of)
-    }
-
-    /// The server's name for the request.
-    pub fn id(&self) -> Option<String> {
-        let id = raw_text(self.id)?;
-        (!id.is_empty()).then(|| String::from_utf8_lossy(&id).into_owned())
-    }
-
-    /// Native `/generate`: what goes with the text.
-    pub fn meta_info(&self) -> Option<MetaInfo<'a>> {
-        let text = self.meta_info?.get();
-        serde_json::from_str::<Lenient<MetaInfo<'a>>>(text)
-            .ok()
-            .map(|Lenient(meta)| meta)
-    }
-
-    /// Native `/generate`: number of token ids in this event.
-    pub fn output_ids(&self) -> Option<u64> {
-        let text = self.output_ids?.get();
-        let inner = text.strip_prefix('[')?.strip_suffix(']')?;
-        let commas = memchr::memchr_iter(b',', inner.as_bytes()).count() as u64;
-        Some(if inner.trim().is_empty() { 0 } else { commas + 1 })
-    }
-}
-
-/// One choice of a chunk or of a whole answer.
-#[derive(Debug, Default)]
-pub struct Choice<'a> {
-    index: Raw<'a>,
-    /// Chat: what is new; in a whole answer, all of it.
-    pub delta: Delta<'a>,
-    /// Completions: what is new.
-    pub text: Raw<'a>,
-    finish_reason: Raw<'a>,
-    matched_stop: Raw<'a>,
-    error: Raw<'a>,
-}
-
-impl<'de: 'a, 'a> Fields<'de> for Choice<'a> {
-    const KEYS: &'static [&'static str] = &[
-        "index",
-        "delta",
-        "message",
-        "text",
-        "finish_reason",
-        "matched_stop",
-        "error",
-    ];
-
-    fn field<A: MapAccess<'de>>(&mut self, key: usize, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            0 => self.index = raw(map)?,
-            1 | 2 => {
-                let Lenient(delta) = map.next_value()?;
-                self.delta = delta;
-            }
-            3 => self.text = raw(map)?,
-            4 => self.finish_reason = raw(map)?,
-            5 => self.matched_stop = raw(map)?,
-            _ => self.error = raw(map)?,
-        }
-        Ok(())
-    }
-}
-
-impl<'a> Choice<'a> {
-    /// Its number; 0 where it is not told.
-    pub fn index(&self) -> u64 {
-        Count::of(self.index).and_then(Count::tokens).unwrap_or(0)
-    }
-
-    /// Why it ended, if it did. An empty reason is none.
-    pub fn finish(&self) -> Option<Finish> {
-        Finish::of(self.finish_reason, self.matched_stop)
-    }
-
-    /// Whether it brings answer text (or a refusal, or a tool call).
-    pub fn has_answer(&self) -> bool {
-        !text_is_empty(self.text)
-            || !text_is_empty(self.delta.content)
-            || !text_is_empty(self.delta.refusal)
-            || self.delta.has_tool_call()
-    }
-
-    /// Whether it brings reasoning.
-    pub fn has_reasoning(&self) -> bool {
-        !text_is_empty(self.delta.reasoning())
-    }
-}
-
-/// What a chat chunk adds.
-#[derive(Debug, Default)]
-pub struct Delta<'a> {
-    /// Answer text.
-    pub content: Raw<'a>,
-    reasoning_content: Raw<'a>,
-    reasoning: Raw<'a>,
-    refusal: Raw<'a>,
-    tool_calls: Elements<ToolCall<'a>>,
-    function_call: Function<'a>,
-    /// Whether this names a role, as the first chunk of a chat stream does.
-    pub has_role: bool,
-}
-
-impl<'de: 'a, 'a> Fields<'de> for Delta<'a> {
-    const KEYS: &'static [&'static str] = &[
-        "content",
-        "reasoning_content",
-        "reasoning",
-        "role",
-        "tool_calls",
-        "function_call",
-        "refusal",
-    ];
-
-    fn field<A: MapAccess<'de>>(&mut self, key: usize, map: &mut A) -> Result<(), A::Error> {
-        match key {
-            0 => self.content = raw(map)?,
-            1 => self.reasoning_content = raw(map)?,
-            2 => self.reasoning = raw(map)?,
-            3 => self.has_role = raw(map)?.is_some(),
-            4 => self.tool_calls = map.next_value()?,
-            5 => {
-                let Lenient(function) = map.next_value()?;
-                self.function_call = function;
-            }
-            _ => self.refusal = raw(map)?,
-        }
-        Ok(())
-    }
-}
-
-impl<'a> Delta<'a> {
-    /// Reasoning text under either of its names; servers that send both send the same text twice.
-    pub fn reasoning(&self) -> Raw<'a> {
-        if text_is_empty(self.reasoning_content) {
-            self.reasoning
+    /// Reads the data of one event. JSON that is no object is an empty chunk; what is no JSON is refused.
+    pub fn parse(data: &'a str) -> Result<Self, serde_json::Error> {
+        let top = serde_json::from_str::<Maybe<Top<'a>>>(data)?.0.unwrap_or_default();
+        let choices = Choices {
+            first: top.choices.first.map(RawChoice::read),
+            rest: top.choices.rest.into_iter().map(RawChoice::read).collect(),
+        };
+        let error = if top.error {
+            Some(ErrorSign::Key)
+        } else if top.object_is_error {
+            Some(ErrorSign::Object)
+        } else if top.choice_error || (top.error_code && choices.first.is_none()) {
+            Some(ErrorSign::Key)
         } else {
-            self.reasoning_content
-        }
-    }
-
-    /// Tool calls, the old single `function_call` included.
-    pub fn tool_calls(&self) -> impl Iterator<Item = (u64, &Function<'a>)> {
-        let listed = self.tool_calls.iter().enumerate().map(|(position, call)| {
-            (
-                Count::of(call.index).and_then(Count::tokens).unwrap_or(position as u64),
-                &call.function,
-            )
-        });
-        let old = (!self.function_call.is_empty()).then_some((0, &self.function_call));
-        listed.chain(old)
-    }
-
-    fn has_tool_call(&self) -> bool {
-        self.tool_calls().any(|(_, function)| !function.is_empty())
-    }
-}
-
-/// A part of a tool call.
-#[derive(Debug, Default)]
-pub struct ToolCall<'a> {
-    index: Raw<'a>,
-    function: Function<'a>,
-}
-
-impl<'de: 'a, 'a> Fields<'de> for ToolCall<'a> {
-    const KEYS: &'static [&'static str] = &["index", "function"];
-
-    fn field<A: MapAccess<'de>>(&mut self, key: usize, map: &mut A) -> Result<(), A::Error> {
-        if key == 0 {
-            self.index = raw(map)?;
-        } else {
-            let Lenient(function) = map.next_value()?;
-            self.function = function;
-        }
-        Ok(())
-    }
-}
-
-/// Name and arguments of a call, as far as this chunk brings them.
-#[derive(Debug, Default)]
-pub struct Function<'a> {
-    /// Part of the name.
-    pub name: Raw<'a>,
-    /// Part of the arguments.
-    pub arguments: Raw<'a>,
-}
-
-impl Function<'_> {
-    fn is_empty(&self) -> bool {
-        // Some servers send the arguments as an object instead of as text.
-        let object = self.arguments.is_some_and(|arguments| arguments.get().starts_with('{'));
-        text_is_empty(self.name) && text_is_empty(self.arguments) && !object
-    }
-}
-
-impl<'de: 'a, 'a> Fields<'de> for Function<'a> {
-    const KEYS: &'static [&'static str] = &["name", "arguments"];
-
-    fn field<A: MapAccess<'de>>(&mut self, key: usize, map: &mut A) -> Result<(), A::Error> {
-        if key == 0 {
-            self.name = raw(map)?;
-        } else {
-            self.arguments = raw(map)?;
-        }
-        Ok(())
-    }
-}
-
-/// Why an answer ended.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finish {
-    /// `stop`, `length`, `abort` …
-    pub reason: String,
-    /// Whether SGLang's NaN detector ended it.
-    pub nan: bool,
-    /// What an abort says of its cause.
-    pub error: Option<ServerError>,
-}
-
-impl Finish {
-    /// A string (OpenAI) or an object with a `type` (native); `None` if empty.
-    fn of(value: Raw<'_>, matched_stop: Raw<'_>) -> Option<Self> {
-        let is_nan = |matched: Raw<'_>| matched.is_some_and(|matched| matched.get() == "\"NaN happened\"");
-        let nan = is_nan(matched_stop);
-        let text = value?.get();
-        if text.starts_with('"') {
-            let reason = raw_text(value)?;
-            let reason = String::from_utf8_lossy(&reason).into_owned();
-            return (!reason.trim().is_empty()).then_some(Self {
-                reason,
-                nan,
-                error: None,
-            });
-        }
-        let Lenient(object) = serde_json::from_str::<Lenient<FinishObject<'_>>>(text).ok()?;
-        let reason = String::from_utf8_lossy(&raw_text(object.kind)?).into_owned();
-        let error = ServerError::flat(object.message, object.status_code, object.err_type);
-        let error = (error != ServerError::default()).then_some(error);
-        (!reason.trim().is_empty()).then_some(Self {
-            reason,
-            nan: nan || is_nan(object.matched),
+            None
+        };
+        Ok(Chunk {
             error,
+            choices,
+            usage: [top.usage, top.vendor_usage].into_iter().flatten().find(Usage::tells),
+            native: top.native,
+            server: top.server,
+            id: top.id,
         })
     }
+}
 
-    /// Whether this ends the request as a failure.
-    pub fn is_abort(&self) -> bool {
-        matches!(self.reason.as_str(), "abort" | "error")
+/// The top of a frame, as keys come.
+#[derive(Default)]
+struct Top<'a> {
+    error: bool,
+    object_is_error: bool,
+    error_code: bool,
+    choice_error: bool,
+    choices: Several<RawChoice<'a>>,
+    usage: Option<Usage>,
+    /// Usage from a place of a vendor's own: `choices[].usage` (Moonshot), `x_groq.usage` (Groq).
+    vendor_usage: Option<Usage>,
+    native: NativeFrame<'a>,
+    server: ServerReport,
+    id: Option<Cow<'a, str>>,
+}
+
+impl<'de> Fields<'de> for Top<'de> {
+    fn field<A: MapAccess<'de>>(&mut self, key: &[u8], map: &mut A) -> Result<(), A::Error> {
+        match key {
+            b"choices" => {
+                self.choices = map.next_value()?;
+                for choice in self.choices.first.iter_mut().chain(&mut self.choices.rest) {
+                    self.choice_error |= choice.error;
+                    self.vendor_usage = choice.usage.take().or(self.vendor_usage.take());
+                }
+            }
+            b"usage" => self.usage = map.next_value::<Maybe<Usage>>()?.0,
+            b"id" => self.id = plain_string(map.next_value()?),
+            b"error" => self.error |= !says_nothing(map.next_value()?),
+            b"object" => self.object_is_error = map.next_value::<&RawValue>()?.get() == "\"error\"",
+            // FastChat reports errors by a code beside the message, without choices.
+            b"error_code" => self.error_code = number(map.next_value()?).is_some_and(|code| code != 0.0),
+            b"text" => self.native.text = string(map.next_value()?),
+            b"output_ids" => self.native.output_ids = array_length(map.next_value()?),
+            b"index" => self.native.index = small_number(map.next_value()?),
+            b"meta_info" => {
+                if let Some(meta) = map.next_value::<Maybe<MetaInfo<'de>>>()?.0 {
+                    self.native.finish = meta.finish;
+                    self.native.usage = Some(meta.usage);
+                    self.id = meta.id.or(self.id.take());
+                    self.server.update(&meta.server);
+                }
+            }
+            b"sglext" => {
+                if let Some(extension) = map.next_value::<Maybe<Extension>>()?.0 {
+                    self.server.update(&extension.server);
+                }
+            }
+            b"x_groq" => {
+                if let Some(vendor) = map.next_value::<Maybe<Vendor>>()?.0 {
+                    self.error |= vendor.error;
+                    self.vendor_usage = vendor.usage.or(self.vendor_usage.take());
+                }
+            }
+            _ => skip(map)?,
+        }
+        Ok(())
     }
 }
 
 #[derive(Default)]
-struct FinishObject<'a> {
-    kind: Raw<'a>,
-    matched: Raw<'a>,
-    message: Raw<'a>,
-    status_code: Raw<'a>,
-    err_type: Raw<'a>,
+struct RawChoice<'a> {
+    index: u32,
+    text: Option<Text<'a>>,
+    delta: Option<Delta<'a>>,
+    message: Option<Delta<'a>>,
+    finish: Option<Finish<'a>>,
+    nan_stop: bool,
+    error: bool,
+    usage: Option<Usage>,
 }
 
-impl<'de: 'a, 'a> Fields<'de> for FinishObject<'a> {
-    const KEYS: &'static [&'static str] = &["type", "matched", "message", "status_code", "err_type"];
-
-    fn field<A: MapAccess<'de>>(&mut self, key: usize, map: &mut A) -> Result<(), A::Error> {
-        let value = raw(map)?;
+impl<'de> Fields<'de> for RawChoice<'de> {
+    fn field<A: MapAccess<'de>>(&mut self, key: &[u8], map: &mut A) -> Result<(), A::Error> {
         match key {
-            0 => self.kind = value,
-            1 => self.matched = value,
-            2 => self.message = value,
-            3 => self.status_code = value,
-            _ => self.err_type = value,
+            b"index" => self.index = small_number(map.next_value()?),
+            b"text" => self.text = string(map.next_value()?),
+            b"delta" => self.delta = map.next_value::<Maybe<_>>()?.0,
+            b"message" => self.message = map.next_value::<Maybe<_>>()?.0,
+            b"finish_reason" => self.finish = Finish::read(map.next_value()?),
+            b"matched_stop" => self.nan_stop = plain_string(map.next_value()?).as_deref() == Some(NAN_STOP),
+            b"error" => self.error |= !says_nothing(map.next_value()?),
+            b"usage" => self.usage = map.next_value::<Maybe<Usage>>()?.0,
+            _ => skip(map)?,
         }
         Ok(())
     }
 }
 
-/// Native `meta_info`.
-#[derive(Debug, Default)]
-pub struct MetaInfo<'a> {
-    id: Raw<'a>,
-    finish_reason: Raw<'a>,
-    prompt_tokens: Raw<'a>,
-    completion_tokens: Raw<'a>,
-    reasoning_tokens: Raw<'a>,
-    cached_tokens: Raw<'a>,
+impl<'a> RawChoice<'a> {
+    fn read(self) -> Choice<'a> {
+        let is_message = self.delta.is_none() && self.text.is_none() && self.message.is_some();
+        let delta = self.delta.or(self.message).unwrap_or_default();
+        let said = |text: &Text<'a>| !text.is_empty();
+        Choice {
+            index: self.index,
+            answer: [delta.content.answer, self.text.unwrap_or_default(), delta.refusal]
+                .into_iter()
+                .find(said)
+                .unwrap_or_default(),
+            // Servers that send both fill them with the same text.
+            reasoning: [delta.reasoning_content, delta.reasoning, delta.content.reasoning]
+                .into_iter()
+                .find(said)
+                .unwrap_or_default(),
+            tools: delta.tools,
+            nan_stop: self.nan_stop || self.finish.as_ref().and_then(|f| f.matched.as_deref()) == Some(NAN_STOP),
+            finish: self.finish,
+            has_role: delta.has_role,
+            is_message,
+        }
+    }
 }
 
-impl<'de: 'a, 'a> Fields<'de> for MetaInfo<'a> {
-    const KEYS: &'static [&'static str] = &[
-        "id",
-        "finish_reason",
-        "prompt_tokens",
-        "completion_tokens",
-        "reasoning_tokens",
-        "cached_tokens",
-    ];
+/// A `delta`, or a `message` of a whole answer.
+#[derive(Default)]
+struct Delta<'a> {
+    content: Content<'a>,
+    reasoning_content: Text<'a>,
+    reasoning: Text<'a>,
+    refusal: Text<'a>,
+    tools: Vec<ToolDelta<'a>>,
+    has_role: bool,
+}
 
-    fn field<A: MapAccess<'de>>(&mut self, key: usize, map: &mut A) -> Result<(), A::Error> {
-        let value = raw(map)?;
+impl<'de> Fields<'de> for Delta<'de> {
+    fn field<A: MapAccess<'de>>(&mut self, key: &[u8], map: &mut A) -> Result<(), A::Error> {
         match key {
-            0 => self.id = value,
-            1 => self.finish_reason = value,
-            2 => self.prompt_tokens = value,
-            3 => self.completion_tokens = value,
-            4 => self.reasoning_tokens = value,
-            _ => self.cached_tokens = value,
+            b"content" => self.content = Content::read(map.next_value()?),
+            b"reasoning_content" => self.reasoning_content = string(map.next_value()?).unwrap_or_default(),
+            b"reasoning" => self.reasoning = string(map.next_value()?).unwrap_or_default(),
+            b"refusal" => self.refusal = string(map.next_value()?).unwrap_or_default(),
+            b"role" => self.has_role = string(map.next_value()?).is_some_and(|role| !role.is_empty()),
+            b"tool_calls" => {
+                let raw: &RawValue = map.next_value()?;
+                if raw.get().starts_with('[') {
+                    self.tools = parts::tool_calls(raw);
+                }
+            }
+            b"function_call" => {
+                let raw: &RawValue = map.next_value()?;
+                if raw.get().starts_with('{') {
+                    self.tools.extend(parts::function_call(raw));
+                }
+            }
+            _ => skip(map)?,
         }
         Ok(())
     }
 }
 
-impl MetaInfo<'_> {
-    /// The server's name for the request.
-    pub fn id(&self) -> Option<String> {
-        raw_text(self.id).map(|id| String::from_utf8_lossy(&id).into_owned())
-    }
+/// `content`: a string, or an array of parts.
+#[derive(Default)]
+struct Content<'a> {
+    answer: Text<'a>,
+    reasoning: Text<'a>,
+}
 
-    /// Why it ended, if it did.
-    pub fn finish(&self) -> Option<Finish> {
-        Finish::of(self.finish_reason, None)
-    }
-
-    /// Its token counts; `completion` is cumulative in every event.
-    pub fn usage(&self) -> Usage {
-        Usage {
-            prompt: Count::of(self.prompt_tokens),
-            completion: Count::of(self.completion_tokens),
-            reasoning: Count::of(self.reasoning_tokens),
-            cached: Count::of(self.cached_tokens),
+impl<'a> Content<'a> {
+    fn read(raw: &'a RawValue) -> Self {
+        if let Some(answer) = string(raw) {
+            return Content {
+                answer,
+                reasoning: Text::default(),
+            };
         }
+        if !raw.get().starts_with('[') {
+            return Content::default();
+        }
+        let Ok(Several { first, rest }) = serde_json::from_str::<Several<Part<'a>>>(raw.get()) else {
+            return Content::default();
+        };
+        let mut content = Content::default();
+        for part in first.into_iter().chain(rest) {
+            append(&mut content.answer, part.text);
+            append(&mut content.reasoning, part.thinking);
+        }
+        content
     }
 }
 
-/// Whether a raw value is kept by reference: what a chunk costs.
-const _: () = assert!(size_of::<Option<&RawValue>>() == 2 * size_of::<usize>());
+/// A part of an array content: `{"type": "text", "text": …}`, or `{"type": "thinking", "thinking": …}` (Mistral).
+#[derive(Default)]
+struct Part<'a> {
+    text: Text<'a>,
+    thinking: Text<'a>,
+}
+
+impl<'de> Fields<'de> for Part<'de> {
+    fn field<A: MapAccess<'de>>(&mut self, key: &[u8], map: &mut A) -> Result<(), A::Error> {
+        match key {
+            b"text" => self.text = string(map.next_value()?).unwrap_or_default(),
+            b"refusal" => append(&mut self.text, string(map.next_value()?).unwrap_or_default()),
+            b"thinking" => self.thinking = Content::read(map.next_value()?).answer,
+            _ => skip(map)?,
+        }
+        Ok(())
+    }
+}
+
+fn append<'a>(text: &mut Text<'a>, piece: Text<'a>) {
+    if text.is_empty() {
+        *text = piece;
+    } else if !piece.is_empty() {
+        text.to_mut().extend_from_slice(&piece);
+    }
+}
+
+#[derive(Default)]
+struct MetaInfo<'a> {
+    finish: Option<Finish<'a>>,
+    usage: Usage,
+    server: ServerReport,
+    id: Option<Cow<'a, str>>,
+}
+
+impl<'de> Fields<'de> for MetaInfo<'de> {
+    fn field<A: MapAccess<'de>>(&mut self, key: &[u8], map: &mut A) -> Result<(), A::Error> {
+        match key {
+            b"id" => self.id = plain_string(map.next_value()?),
+            b"finish_reason" => self.finish = Finish::read(map.next_value()?),
+            b"completion_tokens" => self.usage.completion = Count::read(map.next_value()?),
+            b"prompt_tokens" => self.usage.prompt = Count::read(map.next_value()?),
+            b"cached_tokens" => self.usage.cached = Count::read(map.next_value()?),
+            b"reasoning_tokens" => self.usage.reasoning = Count::read(map.next_value()?),
+            _ => self.server.field(key, map)?,
+        }
+        Ok(())
+    }
+}
+
+/// SGLang's extension of the OpenAI frames.
+#[derive(Default)]
+struct Extension {
+    server: ServerReport,
+}
+
+impl<'de> Fields<'de> for Extension {
+    fn field<A: MapAccess<'de>>(&mut self, key: &[u8], map: &mut A) -> Result<(), A::Error> {
+        match key {
+            b"spec_tokens_details" => self.server = map.next_value::<Maybe<_>>()?.0.unwrap_or_default(),
+            _ => skip(map)?,
+        }
+        Ok(())
+    }
+}
+
+/// Groq's extension.
+#[derive(Default)]
+struct Vendor {
+    usage: Option<Usage>,
+    error: bool,
+}
+
+impl<'de> Fields<'de> for Vendor {
+    fn field<A: MapAccess<'de>>(&mut self, key: &[u8], map: &mut A) -> Result<(), A::Error> {
+        match key {
+            b"usage" => self.usage = map.next_value::<Maybe<Usage>>()?.0,
+            b"error" => self.error |= !says_nothing(map.next_value()?),
+            _ => skip(map)?,
+        }
+        Ok(())
+    }
+}
+
+fn small_number(raw: &RawValue) -> u32 {
+    raw.get().parse().unwrap_or(0)
+}
+
+/// Number of elements of a flat array.
+fn array_length(raw: &RawValue) -> Option<u64> {
+    let inner = raw.get().strip_prefix('[')?.strip_suffix(']')?;
+    Some(if inner.trim().is_empty() {
+        0
+    } else {
+        memchr::memchr_iter(b',', inner.as_bytes()).count() as u64 + 1
+    })
+}
+
+impl std::fmt::Debug for Chunk<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Chunk")
+            .field("error", &self.error)
+            .field("usage", &self.usage)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,299 +1,255 @@
-//! Reading JSON of unknown servers: typed, without a tree, and without failing on what is not needed.
+//! Readers of JSON values that never fail on a wrong type.
 
-use std::{borrow::Cow, fmt, marker::PhantomData};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 
-use serde::{
-    Deserialize, Deserializer,
-    de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
-};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A JSON object of which some keys are read. Whatever is no object leaves the default; a repeated key overwrites.
-pub trait Fields<'de>: Default {
-    /// The keys that are read; all others are skipped.
-    const KEYS: &'static [&'static str];
+/// Text of a JSON string as WTF-8: UTF-8 that may also hold lone surrogates, because JSON can escape half a character
+/// (`"\ud83d"`) and servers do split characters over two events. Borrowed unless the string has escapes.
+pub type Text<'a> = Cow<'a, [u8]>;
 
-    /// Reads the value of `KEYS[key]`.
-    ///
-    /// # Errors
-    /// Only if the text is no JSON.
-    fn field<A: MapAccess<'de>>(&mut self, key: usize, map: &mut A) -> Result<(), A::Error>;
+/// The text of a value if it is a string.
+pub(super) fn string(raw: &RawValue) -> Option<Text<'_>> {
+    let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?.as_bytes();
+    if memchr::memchr(b'\\', inner).is_none() {
+        return Some(Cow::Borrowed(inner));
+    }
+    let mut de = serde_json::Deserializer::from_str(raw.get());
+    // `deserialize_bytes` is serde_json's documented way to accept lone surrogates.
+    de.deserialize_bytes(BytesVisitor).ok()
 }
 
-/// Makes a [`Fields`] type readable by serde.
-#[derive(Debug, Default)]
-pub struct Lenient<T>(pub T);
+/// The text of a value if it is a string, with lone surrogates replaced by U+FFFD.
+pub(super) fn plain_string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    Some(match string(raw)? {
+        Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+    })
+}
 
-impl<'de, T: Fields<'de>> Deserialize<'de> for Lenient<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FieldsVisitor(PhantomData)).map(Self)
+/// The number if the value is one.
+pub(super) fn number(raw: &RawValue) -> Option<f64> {
+    raw.get().parse().ok().filter(|n: &f64| n.is_finite())
+}
+
+/// Whether a value says nothing: `null`, `false`, `0`, `""`, `{}` or `[]`.
+pub(super) fn says_nothing(raw: &RawValue) -> bool {
+    let text = raw.get();
+    let hollow = |open, close| {
+        text.strip_prefix(open)
+            .and_then(|t| t.strip_suffix(close))
+            .is_some_and(|t| t.trim().is_empty())
+    };
+    matches!(text, "null" | "false" | "\"\"") || number(raw) == Some(0.0) || hollow('{', '}') || hollow('[', ']')
+}
+
+/// A count as a server sent it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// A whole number, 0 or more (`5`, and also `5.0`).
+    Whole(u64),
+    /// Anything else: negative, broken, too large, a string. The JSON as sent.
+    Odd(Box<str>),
+}
+
+impl Count {
+    /// The number, if it is a count at all.
+    pub fn whole(&self) -> Option<u64> {
+        match self {
+            Count::Whole(n) => Some(*n),
+            Count::Odd(_) => None,
+        }
+    }
+
+    pub(super) fn read(raw: &RawValue) -> Option<Self> {
+        let text = raw.get();
+        if text == "null" {
+            return None;
+        }
+        if let Ok(n) = text.parse() {
+            return Some(Count::Whole(n));
+        }
+        match number(raw) {
+            Some(n) if n.fract() == 0.0 && (0.0..9e15).contains(&n) => Some(Count::Whole(n as u64)),
+            _ => Some(Count::Odd(text.chars().take(40).collect())),
+        }
     }
 }
 
-struct FieldsVisitor<T>(PhantomData<T>);
+/// A struct that is filled key by key.
+pub(super) trait Fields<'de>: Default {
+    /// Reads the value of `key` from `map`; must consume exactly one value.
+    fn field<A: MapAccess<'de>>(&mut self, key: &[u8], map: &mut A) -> Result<(), A::Error>;
+}
 
-/// Visitor methods for values that are not of the kind that is read.
-macro_rules! anything_else_is {
-    ($value:expr) => {
+/// Reads a value that does not matter.
+pub(super) fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
+    map.next_value::<IgnoredAny>().map(drop)
+}
+
+/// Lets a visitor read every scalar as "absent".
+macro_rules! scalars_are_absent {
+    ($absent:expr) => {
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("any JSON value")
+        }
         fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok($value)
+            Ok($absent)
         }
         fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-            Ok($value)
+            Ok($absent)
         }
         fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-            Ok($value)
+            Ok($absent)
         }
         fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-            Ok($value)
+            Ok($absent)
         }
         fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-            Ok($value)
+            Ok($absent)
         }
         fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-            Ok($value)
+            Ok($absent)
         }
     };
 }
 
-impl<'de, T: Fields<'de>> Visitor<'de> for FieldsVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("anything")
+fn fill<'de, T: Fields<'de>, A: MapAccess<'de>>(mut map: A) -> Result<T, A::Error> {
+    let mut object = T::default();
+    while let Some(Key(key)) = map.next_key()? {
+        object.field(&key, &mut map)?;
     }
+    Ok(object)
+}
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
-        let mut value = T::default();
-        while let Some(key) = map.next_key_seed(KeyOf(T::KEYS))? {
-            match key {
-                Some(key) => value.field(key, &mut map)?,
-                None => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+/// An object, or nothing if the value is of any other type.
+pub(super) struct Maybe<T>(pub Option<T>);
+
+impl<'de, T: Fields<'de>> Deserialize<'de> for Maybe<T> {
+    fn deserialize<D: Deserializer<'de>>(de: D) -> Result<Self, D::Error> {
+        struct MaybeVisitor<T>(PhantomData<T>);
+        impl<'de, T: Fields<'de>> Visitor<'de> for MaybeVisitor<T> {
+            type Value = Maybe<T>;
+            scalars_are_absent!(Maybe(None));
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+                fill(map).map(|object| Maybe(Some(object)))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Maybe(None))
             }
         }
-        Ok(value)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<T, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(T::default())
-    }
-
-    anything_else_is!(T::default());
-}
-
-/// Finds a key's position without allocating.
-struct KeyOf(&'static [&'static str]);
-
-impl<'de> DeserializeSeed<'de> for KeyOf {
-    type Value = Option<usize>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        // As bytes, so that a key with half a surrogate pair is an unknown key and not an error.
-        deserializer.deserialize_bytes(self)
+        de.deserialize_any(MaybeVisitor(PhantomData))
     }
 }
 
-impl Visitor<'_> for KeyOf {
-    type Value = Option<usize>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_bytes<E>(self, key: &[u8]) -> Result<Self::Value, E> {
-        Ok(self.0.iter().position(|known| known.as_bytes() == key))
-    }
-
-    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(self.0.iter().position(|known| *known == key))
-    }
-}
-
-/// A JSON array of which each element is read as `T`; whatever is no array is empty. The usual single element costs
+/// The objects of an array; anything else counts as an empty one. More than one is rare, so that the usual chunk needs
 /// no allocation.
-#[derive(Debug)]
-pub struct Elements<T> {
-    /// The first element.
+pub(super) struct Several<T> {
     pub first: Option<T>,
-    /// The others.
-    pub others: Vec<T>,
+    pub rest: Vec<T>,
 }
 
-impl<T> Default for Elements<T> {
+impl<T> Default for Several<T> {
     fn default() -> Self {
         Self {
             first: None,
-            others: Vec::new(),
+            rest: Vec::new(),
         }
     }
 }
 
-impl<T> Elements<T> {
-    /// All elements.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.first.iter().chain(&self.others)
+impl<'de, T: Fields<'de>> Deserialize<'de> for Several<T> {
+    fn deserialize<D: Deserializer<'de>>(de: D) -> Result<Self, D::Error> {
+        struct SeveralVisitor<T>(PhantomData<T>);
+        impl<'de, T: Fields<'de>> Visitor<'de> for SeveralVisitor<T> {
+            type Value = Several<T>;
+            scalars_are_absent!(Several::default());
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Several::default())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut found = Several::default();
+                while let Some(Maybe(object)) = seq.next_element::<Maybe<T>>()? {
+                    match object {
+                        Some(object) if found.first.is_none() => found.first = Some(object),
+                        Some(object) => found.rest.push(object),
+                        None => {}
+                    }
+                }
+                Ok(found)
+            }
+        }
+        de.deserialize_any(SeveralVisitor(PhantomData))
     }
 }
 
-impl<'de, T: Fields<'de>> Deserialize<'de> for Elements<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ElementsVisitor(PhantomData))
+/// An object's key, as bytes: a key may hold lone surrogates too.
+struct Key<'a>(Text<'a>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(de: D) -> Result<Self, D::Error> {
+        de.deserialize_bytes(BytesVisitor).map(Key)
     }
 }
 
-struct ElementsVisitor<T>(PhantomData<T>);
+struct BytesVisitor;
 
-impl<'de, T: Fields<'de>> Visitor<'de> for ElementsVisitor<T> {
-    type Value = Elements<T>;
-
+impl<'de> Visitor<'de> for BytesVisitor {
+    type Value = Text<'de>;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("anything")
+        f.write_str("a string")
     }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut elements = Elements::default();
-        while let Some(Lenient(element)) = seq.next_element::<Lenient<T>>()? {
-            if elements.first.is_none() {
-                elements.first = Some(element);
-            } else {
-                elements.others.push(element);
-            }
-        }
-        Ok(elements)
+    fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(bytes))
     }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Elements::default())
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(bytes.to_vec()))
     }
-
-    anything_else_is!(Elements::default());
-}
-
-/// A value as it stands in the text.
-pub type Raw<'a> = Option<&'a RawValue>;
-
-/// Reads a raw value; `null` is nothing.
-pub fn raw<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Raw<'de>, A::Error> {
-    let value: &RawValue = map.next_value()?;
-    Ok((value.get() != "null").then_some(value))
-}
-
-/// Whether a raw value brings no text: absent, empty, or of a kind that holds none.
-pub fn text_is_empty(value: Raw<'_>) -> bool {
-    match value.map(RawValue::get) {
-        Some(text) if text.starts_with('"') => text.len() <= 2,
-        Some(text) if text.starts_with('[') => raw_text(value).is_none_or(|text| text.is_empty()),
-        _ => true,
-    }
-}
-
-/// The text of a string, or of an array of parts with a `text` each. Bytes and not `str`, because JSON may escape half
-/// a surrogate pair: such a half is in it as WTF-8. `None` for every other kind of value.
-pub fn raw_text<'a>(value: Raw<'a>) -> Option<Cow<'a, [u8]>> {
-    let text = value?.get();
-    match text.as_bytes()[0] {
-        b'"' if memchr::memchr(b'\\', text.as_bytes()).is_none() => {
-            Some(Cow::Borrowed(&text.as_bytes()[1..text.len() - 1]))
-        }
-        b'"' => serde_json::from_str::<Wtf8>(text)
-            .ok()
-            .map(|Wtf8(bytes)| Cow::Owned(bytes)),
-        b'[' => {
-            let parts: Elements<Part<'a>> = serde_json::from_str(text).ok()?;
-            let mut joined = Vec::new();
-            for part in parts.iter() {
-                append_wtf8(&mut joined, &raw_text(part.text).unwrap_or_default());
-            }
-            Some(Cow::Owned(joined))
-        }
-        _ => None,
-    }
-}
-
-#[derive(Default)]
-struct Part<'a> {
-    text: Raw<'a>,
-}
-
-impl<'de: 'a, 'a> Fields<'de> for Part<'a> {
-    const KEYS: &'static [&'static str] = &["text"];
-
-    fn field<A: MapAccess<'de>>(&mut self, _: usize, map: &mut A) -> Result<(), A::Error> {
-        self.text = raw(map)?;
-        Ok(())
-    }
-}
-
-/// A string with its escapes undone, as WTF-8.
-struct Wtf8(Vec<u8>);
-
-impl<'de> Deserialize<'de> for Wtf8 {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Bytes;
-        impl Visitor<'_> for Bytes {
-            type Value = Wtf8;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Wtf8, E> {
-                Ok(Wtf8(bytes.to_vec()))
-            }
-        }
-        deserializer.deserialize_bytes(Bytes)
-    }
-}
-
-/// Appends WTF-8 text and joins a surrogate pair whose halves came apart.
-pub fn append_wtf8(text: &mut Vec<u8>, more: &[u8]) {
-    if let ([.., 0xed, high @ 0xa0..=0xaf, low6], [0xed, second @ 0xb0..=0xbf, last6, rest @ ..]) = (&text[..], more) {
-        let high = 0xd000 | (u32::from(high & 0x3f) << 6) | u32::from(low6 & 0x3f);
-        let low = 0xd000 | (u32::from(second & 0x3f) << 6) | u32::from(last6 & 0x3f);
-        let code = 0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-        if let Some(joined) = char::from_u32(code) {
-            text.truncate(text.len() - 3);
-            text.extend_from_slice(joined.encode_utf8(&mut [0; 4]).as_bytes());
-            text.extend_from_slice(rest);
-            return;
-        }
-    }
-    text.extend_from_slice(more);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn text_of(json: &str) -> Option<Vec<u8>> {
-        let raw: &RawValue = serde_json::from_str(json).expect("JSON");
-        raw_text(Some(raw)).map(Cow::into_owned)
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
     }
 
     #[test]
-    fn text_comes_from_strings_and_from_parts() {
-        assert_eq!(text_of(r#""a\nb""#).as_deref(), Some(&b"a\nb"[..]));
-        assert_eq!(
-            text_of(r#"[{"type":"text","text":"x"},{"type":"image"},7,{"text":"y"}]"#).as_deref(),
-            Some(&b"xy"[..])
-        );
-        assert_eq!(text_of("17"), None);
-        assert_eq!(text_of(r#"{"text":"x"}"#), None);
+    fn a_string_without_escapes_is_lent() {
+        assert!(matches!(string(&raw("\"h\u{e9}\"")), Some(Cow::Borrowed(b"h\xc3\xa9"))));
+        assert!(matches!(string(&raw(r#""a\nb""#)), Some(Cow::Owned(_))));
+        assert_eq!(string(&raw("5")), None);
     }
 
     #[test]
-    fn half_a_surrogate_pair_is_text_and_two_halves_join() {
-        let mut text = text_of(r#""ok \ud83d""#).expect("a lone half is no error");
-        append_wtf8(&mut text, &text_of(r#""\ude00!""#).expect("nor is the other"));
-        assert_eq!(String::from_utf8(text).expect("whole again"), "ok 😀!");
+    fn a_lone_surrogate_is_text() {
+        assert_eq!(string(&raw(r#""\ud83d""#)).unwrap(), b"\xed\xa0\xbd".as_slice());
+        assert_eq!(plain_string(&raw(r#""a\ud83d""#)).unwrap().chars().next(), Some('a'));
     }
 
     #[test]
-    fn emptiness_is_told_without_undoing_escapes() {
-        let empty = |json: &str| text_is_empty(Some(serde_json::from_str(json).expect("JSON")));
-        assert!(empty("\"\"") && empty("7") && empty("{}") && empty("[]") && text_is_empty(None));
-        assert!(!empty("\" \"") && !empty(r#"[{"text":"x"}]"#));
+    fn hollow_values_say_nothing() {
+        for hollow in ["null", "false", "0", "0.0", "\"\"", "{}", "{ }", "[]", "[\n]"] {
+            assert!(says_nothing(&raw(hollow)), "{hollow}");
+        }
+        for telling in ["true", "1", "\"x\"", "{\"a\":null}", "[0]", "\" \""] {
+            assert!(!says_nothing(&raw(telling)), "{telling}");
+        }
+    }
+
+    #[test]
+    fn only_whole_numbers_are_counts() {
+        assert_eq!(Count::read(&raw("5")), Some(Count::Whole(5)));
+        assert_eq!(Count::read(&raw("5.0")), Some(Count::Whole(5)));
+        assert_eq!(Count::read(&raw("null")), None);
+        for odd in ["-1", "5.5", "\"5\"", "1e300", "1e999", "[]", "true"] {
+            assert_eq!(Count::read(&raw(odd)), Some(Count::Odd(odd.into())), "{odd}");
+        }
     }
 }

@@ -1,17 +1,23 @@
-//! What an API says: request bodies out; events, whole answers and error bodies in.
+//! What an API says, and nothing about when or whether to believe it: where a request goes and what it asks
+//! ([`join_url`], [`request_body`]), what one event or one whole answer contains ([`Chunk`]), and what message an
+//! error carries in any of the dialects met in the field ([`ErrorInfo`]).
 //!
-//! Reading is lenient where servers differ (unknown keys, `null`, other types than expected, repeated keys) and strict
-//! where a failure could hide: JSON that is no JSON, an error under any of its names.
+//! Reading is lenient on purpose: unknown keys are skipped, a value of the wrong type counts as absent, `null` is
+//! absent, of two equal keys the last one wins. Only what is no JSON at all is refused. Judging what was read is the
+//! task of [`crate::request`].
 
+mod body;
 mod chunk;
-mod error;
+mod error_body;
 mod lenient;
-mod request_body;
-mod usage;
+mod parts;
+mod url;
+mod wtf8;
 
-pub use chunk::{Choice, Chunk, Delta, ErrorIn, Finish, Function, MetaInfo, ToolCall};
-pub(crate) use error::error_in_json;
-pub use error::{ServerError, error_in_body};
-pub use lenient::{append_wtf8, raw_text, text_is_empty};
-pub use request_body::{StreamOptions, models_url, request_body, request_url};
-pub use usage::{Count, Usage};
+pub use body::{Prompt, PromptKindError, UsageAsk, request_body};
+pub use chunk::{Choice, Choices, Chunk, ErrorSign, NativeFrame};
+pub use error_body::{ErrorInfo, describe_http_error, error_in_json, excerpt, message_in_text};
+pub use lenient::{Count, Text};
+pub use parts::{Finish, ServerReport, ToolDelta, Usage};
+pub use url::{api_path, api_url, join_url};
+pub use wtf8::Wtf8Buffer;

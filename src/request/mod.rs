@@ -1,14 +1,26 @@
 //! One request's life: what was read when, how it ended, and the bytes that prove it.
+//!
+//! [`Machine`] is the state machine; its module tells every transition. [`explain()`] runs the same machine over kept
+//! bytes and tells what each event meant to it.
 
-mod evidence;
+mod answer;
+mod explain;
+mod foreign;
+mod frames;
+mod kept;
 mod machine;
 mod native;
 mod outcome;
+mod reading;
 mod record;
-mod tally;
-mod transcript;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod replay;
+mod usage;
 
-pub use machine::{Flow, Machine, Meaning, Reading, Spec};
+pub use answer::ToolCall;
+pub use explain::{ExplainedEvent, explain};
+pub use frames::{Meaning, Seen};
+pub use machine::{Flow, Machine};
 pub use outcome::{Failure, FailurePhase, Outcome, Rule, TimeoutKind};
+pub use reading::{Reading, Spec};
 pub use record::{Evidence, Marks, ReadEvidence, RequestRecord, Times, TokenCounts, TokenSource, WireCounts};
-pub use transcript::Transcript;

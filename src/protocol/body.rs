@@ -1,0 +1,218 @@
+//! What a request asks: its JSON body.
+
+use serde_json::{Map, Value, json};
+
+use crate::config::{Api, RunConfig};
+
+/// A prompt in one of the forms an API can take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Prompt<'a> {
+    /// Plain text; one user message for the chat API.
+    Text(&'a str),
+    /// Token ids, for the completions and the native API.
+    TokenIds(&'a [u32]),
+    /// Chat messages, for the chat API.
+    Messages(&'a [Value]),
+}
+
+/// How much usage reporting is asked of an OpenAI route. A server that refuses one level is asked the next lower.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum UsageAsk {
+    /// `include_usage` and `continuous_usage_stats`: counts with every frame.
+    #[default]
+    Continuous,
+    /// `include_usage` alone: counts at the end.
+    Final,
+    /// No `stream_options` at all.
+    Nothing,
+}
+
+impl UsageAsk {
+    /// The next lower level.
+    pub fn step_down(self) -> Option<Self> {
+        match self {
+            UsageAsk::Continuous => Some(UsageAsk::Final),
+            UsageAsk::Final => Some(UsageAsk::Nothing),
+            UsageAsk::Nothing => None,
+        }
+    }
+}
+
+/// The API cannot take this form of prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PromptKindError {
+    /// The API.
+    pub api: Api,
+    /// The form, in words.
+    pub form: &'static str,
+}
+
+impl std::fmt::Display for PromptKindError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} takes no {} as a prompt", super::api_path(self.api), self.form)
+    }
+}
+
+impl std::error::Error for PromptKindError {}
+
+/// The body of one request.
+///
+/// As SGLang's own benchmark client builds it (temperature 0, `ignore_eos`, `max_completion_tokens` for chat and
+/// `max_tokens` for completions), but with `stream_options`, without which nobody knows how many tokens came.
+/// `extra_body` is merged last in the manner of a JSON merge patch (RFC 7396): `null` removes a key, objects are merged key by key.
+pub fn request_body(config: &RunConfig, prompt: Prompt<'_>, usage: UsageAsk) -> Result<Value, PromptKindError> {
+    let refused = |form| PromptKindError { api: config.api, form };
+    let mut body = Map::new();
+    let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
+    if config.api != Api::Generate && !config.model.is_empty() {
+        put("model", config.model.as_str().into());
+    }
+    match (config.api, prompt) {
+        (Api::Chat, Prompt::Text(text)) => put("messages", json!([{"role": "user", "content": text}])),
+        (Api::Chat, Prompt::Messages(messages)) => put("messages", messages.into()),
+        (Api::Completions, Prompt::Text(text)) => put("prompt", text.into()),
+        (Api::Completions, Prompt::TokenIds(ids)) => put("prompt", ids.into()),
+        (Api::Generate, Prompt::Text(text)) => put("text", text.into()),
+        (Api::Generate, Prompt::TokenIds(ids)) => put("input_ids", ids.into()),
+        (_, Prompt::TokenIds(_)) => return Err(refused("token ids")),
+        (_, Prompt::Messages(_)) => return Err(refused("messages")),
+    };
+    match config.api {
+        Api::Chat => put("max_completion_tokens", config.output_tokens.into()),
+        Api::Completions => put("max_tokens", config.output_tokens.into()),
+        Api::Generate => put(
+            "sampling_params",
+            json!({"temperature": 0, "max_new_tokens": config.output_tokens, "ignore_eos": config.ignore_eos}),
+        ),
+    };
+    put("stream", config.stream.into());
+    if config.api != Api::Generate {
+        put("temperature", 0.into());
+        // Servers that do not know the key refuse the request (transformers serve), so it is sent only where it says something.
+        if config.ignore_eos {
+            put("ignore_eos", true.into());
+        }
+        // OpenAI refuses `stream_options` beside `stream: false`.
+        match usage {
+            _ if !config.stream => None,
+            UsageAsk::Continuous => put(
+                "stream_options",
+                json!({"include_usage": true, "continuous_usage_stats": true}),
+            ),
+            UsageAsk::Final => put("stream_options", json!({"include_usage": true})),
+            UsageAsk::Nothing => None,
+        };
+    }
+    merge(&mut body, &config.extra_body);
+    Ok(Value::Object(body))
+}
+
+fn merge(body: &mut Map<String, Value>, patch: &Map<String, Value>) {
+    for (key, value) in patch {
+        match (body.get_mut(key), value) {
+            (_, Value::Null) => {
+                body.remove(key);
+            }
+            (Some(Value::Object(old)), Value::Object(new)) => merge(old, new),
+            _ => {
+                body.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(api: Api, extra: Value) -> RunConfig {
+        let Value::Object(extra_body) = extra else {
+            panic!("an object")
+        };
+        RunConfig {
+            api,
+            model: "m".to_owned(),
+            output_tokens: 8,
+            extra_body,
+            ..RunConfig::default()
+        }
+    }
+
+    #[test]
+    fn a_chat_body_asks_for_counts_with_every_frame() {
+        let body = request_body(&config(Api::Chat, json!({})), Prompt::Text("hi"), UsageAsk::Continuous).unwrap();
+        assert_eq!(
+            body,
+            json!({"model": "m", "messages": [{"role": "user", "content": "hi"}], "max_completion_tokens": 8, "temperature": 0,
+                "ignore_eos": true, "stream": true, "stream_options": {"include_usage": true, "continuous_usage_stats": true}})
+        );
+    }
+
+    #[test]
+    fn usage_is_asked_in_three_steps() {
+        let config = config(Api::Completions, json!({}));
+        let options = |ask| {
+            request_body(&config, Prompt::Text("hi"), ask)
+                .unwrap()
+                .get("stream_options")
+                .cloned()
+        };
+        assert_eq!(options(UsageAsk::Final), Some(json!({"include_usage": true})));
+        assert_eq!(options(UsageAsk::Nothing), None);
+        assert_eq!(
+            UsageAsk::Continuous.step_down().and_then(UsageAsk::step_down),
+            Some(UsageAsk::Nothing)
+        );
+        assert_eq!(UsageAsk::Nothing.step_down(), None);
+    }
+
+    #[test]
+    fn no_stream_means_no_stream_options() {
+        let config = RunConfig {
+            stream: false,
+            ..config(Api::Chat, json!({}))
+        };
+        let body = request_body(&config, Prompt::Text("hi"), UsageAsk::Continuous).unwrap();
+        assert_eq!(
+            (body.get("stream"), body.get("stream_options")),
+            (Some(&json!(false)), None)
+        );
+    }
+
+    #[test]
+    fn the_native_body_takes_text_or_token_ids() {
+        let config = config(Api::Generate, json!({"sampling_params": {"temperature": 0.5}}));
+        let body = request_body(&config, Prompt::TokenIds(&[1, 2]), UsageAsk::Continuous).unwrap();
+        assert_eq!(
+            body,
+            json!({"input_ids": [1, 2], "stream": true, "sampling_params": {"temperature": 0.5, "max_new_tokens": 8, "ignore_eos": true}})
+        );
+    }
+
+    #[test]
+    fn extra_keys_win_and_null_removes() {
+        let extra =
+            json!({"max_completion_tokens": null, "max_tokens": 9, "stream_options": {"continuous_usage_stats": null}});
+        let body = request_body(&config(Api::Chat, extra), Prompt::Text("hi"), UsageAsk::Continuous).unwrap();
+        assert_eq!(body.get("max_completion_tokens"), None);
+        assert_eq!(body["max_tokens"], 9);
+        assert_eq!(body["stream_options"], json!({"include_usage": true}));
+    }
+
+    #[test]
+    fn a_prompt_of_the_wrong_form_is_refused() {
+        let chat = request_body(&config(Api::Chat, json!({})), Prompt::TokenIds(&[1]), UsageAsk::Nothing);
+        assert_eq!(
+            chat.unwrap_err().to_string(),
+            "/v1/chat/completions takes no token ids as a prompt"
+        );
+        assert!(
+            request_body(
+                &config(Api::Generate, json!({})),
+                Prompt::Messages(&[]),
+                UsageAsk::Nothing
+            )
+            .is_err()
+        );
+    }
+}
