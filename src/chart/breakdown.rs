@@ -4,11 +4,11 @@ use super::{
     Drawing, Size, Theme,
     canvas::{Anchor, Canvas, fit, text_width},
     heads, nothing,
-    palette::{Role, outcome_words},
+    palette::Role,
 };
 use crate::{
     metrics::FailureGroup,
-    report::format::{count, percent},
+    report::format::{count, outcome_words, percent},
 };
 
 const TITLE: &str = "Failures by kind";

@@ -4,13 +4,13 @@ use super::{
     Drawing, Size, Theme,
     canvas::{Anchor, Canvas, DIGIT, Panel, legend_width},
     heads, nothing,
-    palette::{Role, outcome_words},
-    throughput::{axis_figure, length_s, time_axis},
-    ticks::{ticks, top},
+    palette::Role,
+    throughput::{axis_figure, figure_with_unit, length_s, time_axis},
+    ticks::{step, ticks, top},
 };
 use crate::{
     metrics::{OutcomeCounts, Timeline},
-    report::format::{count, number, percent, with_unit},
+    report::format::{count, number, outcome_words, percent},
     request::Outcome,
 };
 
@@ -43,7 +43,10 @@ pub fn outcomes_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Draw
     let legend_height = 18.0 * lines.len() as f64;
 
     let columns = (width - 60.0).max(1.0) as usize;
-    let merge = (timeline.outcomes.len() * NARROWEST).div_ceil(columns).max(1);
+    let merge = round_merge(
+        (timeline.outcomes.len() * NARROWEST).div_ceil(columns).max(1),
+        timeline.bucket_ms,
+    );
     let bars: Vec<OutcomeCounts> = timeline
         .outcomes
         .chunks(merge)
@@ -72,7 +75,7 @@ pub fn outcomes_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Draw
                 x = canvas.legend(x, 12.0 + 18.0 * n as f64, Role::Ended(*outcome), word);
             }
         }
-        let unit = format!("requests ended per {}", with_unit(step_s, "s"));
+        let unit = format!("requests ended per {}", figure_with_unit(step_s, "s"));
         canvas.text(panel.left, panel.top - 9.0, Anchor::Start, Role::Faint, &unit);
         let marks: Vec<f64> = ticks(0.0, y_top, 4).into_iter().filter(|t| t.fract() == 0.0).collect();
         canvas.y_axis(shapes, &panel, &marks, axis_figure);
@@ -85,7 +88,9 @@ pub fn outcomes_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Draw
                 let here = f64::from(bar.get(*outcome));
                 if here > 0.0 {
                     let (low, high) = (panel.py(below), panel.py(below + here));
-                    shapes.bar((left, low), (right - gap, high), Role::Ended(*outcome));
+                    // A hairline between the parts, so that they can be told apart without their colour.
+                    let seam = if below > 0.0 && low - high > 3.0 { 0.75 } else { 0.0 };
+                    shapes.bar((left, low - seam), (right - gap, high), Role::Ended(*outcome));
                     below += here;
                 }
             }
@@ -106,6 +111,18 @@ pub fn outcomes_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Draw
         head,
         rows,
     }
+}
+
+/// How many buckets make one bar: at least `least`, and where it can be so many that the bar's length is a round number.
+fn round_merge(least: usize, bucket_ms: f64) -> usize {
+    let round = |merge: &usize| {
+        let length = *merge as f64 * bucket_ms;
+        (step(length, 1) / length - 1.0).abs() < 1e-6
+    };
+    if least == 1 {
+        return 1;
+    }
+    (least..=5 * least).find(round).unwrap_or(least)
 }
 
 /// How many entries stand in each line of the legend.
