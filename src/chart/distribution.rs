@@ -57,13 +57,12 @@ pub fn histogram(name: &str, sample: &Sample, size: Size, theme: Theme) -> Drawi
     let panel = panel(width, height, axis_figure(y_top).len(), (scale.low, scale.high), y_top);
 
     let svg = canvas.finish(&title, &finding, |canvas, shapes| {
-        let values = if sample.len() == 1 { "value" } else { "values" };
         canvas.text(
             0.0,
             12.0,
             Anchor::Start,
             Role::Faint,
-            &format!("number of {values}, n = {}", count(sample.len())),
+            &format!("number of values, n = {}", count(sample.len())),
         );
         let marks: Vec<f64> = ticks(0.0, y_top, 4).into_iter().filter(|t| t.fract() == 0.0).collect();
         canvas.y_axis(shapes, &panel, &marks, axis_figure);
@@ -185,7 +184,8 @@ fn percentiles(canvas: &mut Canvas, shapes: &Shapes, panel: &Panel, sample: &Sam
         };
         let x = panel.px(value);
         shapes.line(vec![(x, panel.top - 4.0), (x, panel.bottom)], Role::Ink, 1.0);
-        let half = text_width(label) / 2.0;
+        // Wider than most texts: a p and digits alone.
+        let half = text_width(label) * 0.58;
         // A label that would touch its neighbour moves aside a little.
         let aside = (free_from - (x - half)).clamp(0.0, 22.0);
         let middle = (x + aside).min(f64::from(canvas.size().width) - half - 1.0);

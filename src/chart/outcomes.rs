@@ -6,7 +6,7 @@ use super::{
     heads, nothing,
     palette::Role,
     throughput::{axis_figure, figure_with_unit, length_s, time_axis},
-    ticks::{step, ticks, top},
+    ticks::{round_merge, ticks, top},
 };
 use crate::{
     metrics::{OutcomeCounts, Timeline},
@@ -113,18 +113,6 @@ pub fn outcomes_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Draw
     }
 }
 
-/// How many buckets make one bar: at least `least`, and where it can be so many that the bar's length is a round number.
-fn round_merge(least: usize, bucket_ms: f64) -> usize {
-    let round = |merge: &usize| {
-        let length = *merge as f64 * bucket_ms;
-        (step(length, 1) / length - 1.0).abs() < 1e-6
-    };
-    if least == 1 {
-        return 1;
-    }
-    (least..=5 * least).find(round).unwrap_or(least)
-}
-
 /// How many entries stand in each line of the legend.
 fn legend_lines(words: &[String], width: f64) -> Vec<usize> {
     let mut lines = Vec::new();
@@ -158,13 +146,18 @@ fn finding(total: &OutcomeCounts) -> String {
         text += &format!(", {} cancelled", count(u64::from(total.get(Outcome::Cancelled))));
     }
     text.push('.');
-    let failures = Outcome::ALL.into_iter().filter(|o| o.is_failure() && total.get(*o) > 0);
-    let most = failures.clone().max_by_key(|o| total.get(*o));
-    if let Some(most) = most.filter(|_| failures.count() > 1) {
+    let mut failures: Vec<Outcome> = Outcome::ALL
+        .into_iter()
+        .filter(|o| o.is_failure() && total.get(*o) > 0)
+        .collect();
+    failures.sort_by_key(|o| std::cmp::Reverse(total.get(*o)));
+    if let [first, second, ..] = failures[..]
+        && total.get(first) > total.get(second)
+    {
         text += &format!(
             " The most frequent failure was \"{}\" with {}.",
-            outcome_words(most),
-            count(u64::from(total.get(most)))
+            outcome_words(first),
+            count(u64::from(total.get(first)))
         );
     }
     text

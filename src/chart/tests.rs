@@ -264,11 +264,53 @@ fn a_server_s_message_cannot_become_markup() {
 fn a_long_run_draws_no_more_than_two_points_per_pixel_column() {
     let numbers = |svg: &str| svg.matches(',').count();
     let hour = throughput_over_time(&run(14_400), SIZE, Theme::Light);
-    assert_eq!(hour.rows.len(), 14_400);
+    assert!((60..=120).contains(&hour.rows.len()));
     // Three curves, two of them with an area beneath: five outlines of at most two points per column.
     assert!(numbers(&hour.svg) < 5 * 2 * SIZE.width as usize + 500);
     let outcomes = outcomes_over_time(&run(14_400), SIZE, Theme::Light);
     assert!(outcomes.rows.len() <= SIZE.width as usize / 4);
+}
+
+#[test]
+fn a_table_of_merged_buckets_has_the_mean_of_the_run() {
+    let timeline = Timeline {
+        bucket_ms: 250.0,
+        duration_ms: 250.0 * 999.0 + 125.0,
+        tokens: (0..1000).map(|i| if i % 2 == 0 { 100.0 } else { 50.0 }).collect(),
+        discarded: vec![0.0; 1000],
+        in_flight: vec![4.0; 1000],
+        ..Timeline::default()
+    };
+    let rows = throughput_over_time(&timeline, SIZE, Theme::Light).rows;
+    assert_eq!(rows[1], ["5", "300", "0", "4.00"]);
+    // The last row has 20 buckets, of which the last is half as long as the others.
+    let last = 1500.0 / (19.5 * 0.25);
+    assert_eq!(
+        rows.last().unwrap(),
+        &["245", &crate::report::format::number(last), "0", "4.00"]
+    );
+}
+
+#[test]
+fn equally_frequent_failures_are_not_told_apart() {
+    let two = [group(Outcome::Empty, None, "", 2), group(Outcome::Timeout, None, "", 2)];
+    assert_eq!(
+        failure_breakdown(&two, SIZE, Theme::Light).finding,
+        "4 requests failed in 2 ways, none of them the most frequent."
+    );
+    let mut outcomes = OutcomeCounts::default();
+    outcomes.add(Outcome::Empty);
+    outcomes.add(Outcome::Timeout);
+    let timeline = Timeline {
+        outcomes: vec![outcomes],
+        bucket_ms: 250.0,
+        duration_ms: 250.0,
+        ..Timeline::default()
+    };
+    assert_eq!(
+        outcomes_over_time(&timeline, SIZE, Theme::Light).finding,
+        "2 requests ended: 0 succeeded, 2 failed (100\u{202f}%)."
+    );
 }
 
 #[test]

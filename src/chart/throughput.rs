@@ -5,7 +5,7 @@ use super::{
     canvas::{Anchor, Canvas, DIGIT, Panel, Shapes},
     heads, nothing,
     palette::Role,
-    ticks::{ticks, top},
+    ticks::{round_merge, ticks, top},
 };
 use crate::{
     metrics::Timeline,
@@ -13,6 +13,9 @@ use crate::{
 };
 
 const TITLE: &str = "Output throughput over time";
+
+/// Most rows of the table twin: as many as one still reads.
+const MOST_ROWS: usize = 120;
 
 /// Output tokens per second over time (successes; discarded frames as a second series if there are any), and beneath
 /// it the requests in flight where there is room.
@@ -25,16 +28,7 @@ pub fn throughput_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Dr
     let discarded = rates(timeline, &timeline.discarded);
     let some_discarded = discarded.iter().any(|v| *v > 0.0);
     let finding = finding(timeline, &tokens);
-    let rows = (0..tokens.len())
-        .map(|i| {
-            vec![
-                number(i as f64 * timeline.bucket_ms / 1000.0),
-                number(tokens[i]),
-                number(discarded.get(i).copied()),
-                number(timeline.in_flight.get(i).copied()),
-            ]
-        })
-        .collect();
+    let rows = table(timeline);
 
     let canvas = Canvas::new(size, theme);
     let (width, height) = (f64::from(canvas.size().width), f64::from(canvas.size().height));
@@ -105,6 +99,34 @@ pub fn throughput_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Dr
         head,
         rows,
     }
+}
+
+/// The table twin: a row per bucket, or per several where there would be more than [`MOST_ROWS`].
+fn table(timeline: &Timeline) -> Vec<Vec<String>> {
+    let merge = round_merge(timeline.tokens.len().div_ceil(MOST_ROWS), timeline.bucket_ms);
+    let row = |from: usize| {
+        let to = (from + merge).min(timeline.tokens.len());
+        let length_ms: f64 = (from..to).map(|i| timeline.bucket_length_ms(i)).sum();
+        // A series without a figure for every bucket has none for the row.
+        let mean = |values: &[f64], weight: fn(&Timeline, usize) -> f64| {
+            let values = values.get(from..to)?;
+            Some(
+                values
+                    .iter()
+                    .zip(from..)
+                    .map(|(v, i)| v * weight(timeline, i))
+                    .sum::<f64>()
+                    / length_ms,
+            )
+        };
+        vec![
+            axis_figure(from as f64 * timeline.bucket_ms / 1000.0),
+            number(mean(&timeline.tokens, |_, _| 1000.0)),
+            number(mean(&timeline.discarded, |_, _| 1000.0)),
+            number(mean(&timeline.in_flight, |t, i| t.bucket_length_ms(i))),
+        ]
+    };
+    (0..timeline.tokens.len()).step_by(merge.max(1)).map(row).collect()
 }
 
 /// Seconds along the bottom.

@@ -68,7 +68,7 @@ pub fn percent(share: impl Into<Option<f64>>) -> String {
         format!("{percent:.0}")
     } else if percent > 0.0 && percent < 0.05 {
         format!("<{NARROW_SPACE}0.1")
-    } else if percent >= 99.95 && percent < 100.0 {
+    } else if (99.95..100.0).contains(&percent) {
         format!(">{NARROW_SPACE}99.9")
     } else {
         format!("{percent:.1}")
