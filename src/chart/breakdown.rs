@@ -4,11 +4,11 @@ use super::{
     Drawing, Size, Theme,
     canvas::{Anchor, Canvas, fit, text_width},
     heads, nothing,
-    palette::{Role, outcome_words},
+    palette::Role,
 };
 use crate::{
     metrics::FailureGroup,
-    report::format::{count, percent},
+    report::format::{count, outcome_words, percent},
 };
 
 const TITLE: &str = "Failures by kind";
@@ -110,6 +110,12 @@ fn finding(groups: &[FailureGroup]) -> String {
     match (groups.len(), all) {
         (1, 1) => format!("One request failed: {what}."),
         (1, all) => format!("{} requests failed, all as {what}.", count(all)),
+        (kinds, all) if groups.iter().filter(|g| g.count == first.count).count() > 1 => {
+            format!(
+                "{} requests failed in {kinds} ways, none of them the most frequent.",
+                count(all)
+            )
+        }
         (kinds, all) => format!(
             "{} requests failed in {kinds} ways; the most frequent is {what} with {} ({} of the failures).",
             count(all),

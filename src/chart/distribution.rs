@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     metrics::Sample,
-    report::format::{count, millis, percent},
+    report::format::{NARROW_SPACE, count, millis, percent},
 };
 
 /// Percentiles that are marked and told.
@@ -57,13 +57,12 @@ pub fn histogram(name: &str, sample: &Sample, size: Size, theme: Theme) -> Drawi
     let panel = panel(width, height, axis_figure(y_top).len(), (scale.low, scale.high), y_top);
 
     let svg = canvas.finish(&title, &finding, |canvas, shapes| {
-        let values = if sample.len() == 1 { "value" } else { "values" };
         canvas.text(
             0.0,
             12.0,
             Anchor::Start,
             Role::Faint,
-            &format!("number of {values}, n = {}", count(sample.len())),
+            &format!("number of values, n = {}", count(sample.len())),
         );
         let marks: Vec<f64> = ticks(0.0, y_top, 4).into_iter().filter(|t| t.fract() == 0.0).collect();
         canvas.y_axis(shapes, &panel, &marks, axis_figure);
@@ -113,7 +112,9 @@ pub fn cdf(name: &str, sample: &Sample, size: Size, theme: Theme) -> Drawing {
     let svg = canvas.finish(&title, &finding, |canvas, shapes| {
         let what = format!("share of values up to it, n = {}", count(sample.len()));
         canvas.text(0.0, 12.0, Anchor::Start, Role::Faint, &what);
-        canvas.y_axis(shapes, &panel, &[0.0, 0.25, 0.5, 0.75, 1.0], percent);
+        canvas.y_axis(shapes, &panel, &[0.0, 0.25, 0.5, 0.75, 1.0], |share| {
+            format!("{:.0}{NARROW_SPACE}%", share * 100.0)
+        });
         shapes.line(staircase(&panel, sample, &scale), Role::Tokens, 1.5);
         percentiles(canvas, shapes, &panel, sample, &scale);
         latency_axis(canvas, shapes, &panel, name, &scale);
@@ -183,8 +184,11 @@ fn percentiles(canvas: &mut Canvas, shapes: &Shapes, panel: &Panel, sample: &Sam
         };
         let x = panel.px(value);
         shapes.line(vec![(x, panel.top - 4.0), (x, panel.bottom)], Role::Ink, 1.0);
-        let half = text_width(label) / 2.0;
-        let middle = x.min(f64::from(canvas.size().width) - half - 1.0);
+        // Wider than most texts: a p and digits alone.
+        let half = text_width(label) * 0.58;
+        // A label that would touch its neighbour moves aside a little.
+        let aside = (free_from - (x - half)).clamp(0.0, 22.0);
+        let middle = (x + aside).min(f64::from(canvas.size().width) - half - 1.0);
         if middle - half >= free_from {
             canvas.text(middle, panel.top - 8.0, Anchor::Middle, Role::Ink, label);
             free_from = middle + half + 4.0;
@@ -198,7 +202,18 @@ fn latency_axis(canvas: &mut Canvas, shapes: &Shapes, panel: &Panel, name: &str,
         0 => format!("{name}, {}", scale.unit),
         beyond => format!("{name}, {} (not shown: {} beyond the axis)", scale.unit, count(beyond)),
     };
-    canvas.x_axis(shapes, panel, &ticks(scale.low, scale.high, most), &title, axis_figure);
+    let marks = ticks(scale.low, scale.high, most);
+    // As many decimals as the step has: a narrow distribution far from zero needs more than three digits.
+    let decimals = (-step(scale.high - scale.low, most).log10() - 1e-9)
+        .ceil()
+        .clamp(0.0, 9.0) as usize;
+    canvas.x_axis(shapes, panel, &marks, &title, |tick| {
+        if decimals == 0 {
+            axis_figure(tick)
+        } else {
+            format!("{tick:.decimals$}")
+        }
+    });
 }
 
 /// The x axis for a sample with at most `most` bins, or `None` if there is nothing to draw.
@@ -215,7 +230,7 @@ fn scale(sample: &Sample, most: usize) -> Option<Scale> {
     let shown_max = if cut { 1.25 * p99 } else { max } / unit_ms;
     let shown_min = min / unit_ms;
     // From zero unless the values lie far from it, so that lengths compare.
-    let from = if shown_min >= 0.0 && shown_min < 0.5 * shown_max {
+    let from = if shown_min >= 0.0 && (shown_min < 0.5 * shown_max || min == max) {
         0.0
     } else {
         shown_min

@@ -14,7 +14,7 @@ mod ticks;
 pub use breakdown::{breakdown_height, failure_breakdown};
 pub use distribution::{cdf, histogram};
 pub use outcomes::outcomes_over_time;
-pub use palette::{custom_properties, outcome_colour, outcome_words, standalone};
+pub use palette::{custom_properties, outcome_colour, standalone};
 pub use throughput::throughput_over_time;
 
 /// Colours of a drawing where the page sets none.

@@ -4,13 +4,13 @@ use super::{
     Drawing, Size, Theme,
     canvas::{Anchor, Canvas, DIGIT, Panel, legend_width},
     heads, nothing,
-    palette::{Role, outcome_words},
-    throughput::{axis_figure, length_s, time_axis},
-    ticks::{ticks, top},
+    palette::Role,
+    throughput::{axis_figure, figure_with_unit, length_s, time_axis},
+    ticks::{round_merge, ticks, top},
 };
 use crate::{
     metrics::{OutcomeCounts, Timeline},
-    report::format::{count, number, percent, with_unit},
+    report::format::{count, number, outcome_words, percent},
     request::Outcome,
 };
 
@@ -43,7 +43,10 @@ pub fn outcomes_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Draw
     let legend_height = 18.0 * lines.len() as f64;
 
     let columns = (width - 60.0).max(1.0) as usize;
-    let merge = (timeline.outcomes.len() * NARROWEST).div_ceil(columns).max(1);
+    let merge = round_merge(
+        (timeline.outcomes.len() * NARROWEST).div_ceil(columns).max(1),
+        timeline.bucket_ms,
+    );
     let bars: Vec<OutcomeCounts> = timeline
         .outcomes
         .chunks(merge)
@@ -72,7 +75,7 @@ pub fn outcomes_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Draw
                 x = canvas.legend(x, 12.0 + 18.0 * n as f64, Role::Ended(*outcome), word);
             }
         }
-        let unit = format!("requests ended per {}", with_unit(step_s, "s"));
+        let unit = format!("requests ended per {}", figure_with_unit(step_s, "s"));
         canvas.text(panel.left, panel.top - 9.0, Anchor::Start, Role::Faint, &unit);
         let marks: Vec<f64> = ticks(0.0, y_top, 4).into_iter().filter(|t| t.fract() == 0.0).collect();
         canvas.y_axis(shapes, &panel, &marks, axis_figure);
@@ -85,7 +88,9 @@ pub fn outcomes_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Draw
                 let here = f64::from(bar.get(*outcome));
                 if here > 0.0 {
                     let (low, high) = (panel.py(below), panel.py(below + here));
-                    shapes.bar((left, low), (right - gap, high), Role::Ended(*outcome));
+                    // A hairline between the parts, so that they can be told apart without their colour.
+                    let seam = if below > 0.0 && low - high > 3.0 { 0.75 } else { 0.0 };
+                    shapes.bar((left, low - seam), (right - gap, high), Role::Ended(*outcome));
                     below += here;
                 }
             }
@@ -141,13 +146,18 @@ fn finding(total: &OutcomeCounts) -> String {
         text += &format!(", {} cancelled", count(u64::from(total.get(Outcome::Cancelled))));
     }
     text.push('.');
-    let failures = Outcome::ALL.into_iter().filter(|o| o.is_failure() && total.get(*o) > 0);
-    let most = failures.clone().max_by_key(|o| total.get(*o));
-    if let Some(most) = most.filter(|_| failures.count() > 1) {
+    let mut failures: Vec<Outcome> = Outcome::ALL
+        .into_iter()
+        .filter(|o| o.is_failure() && total.get(*o) > 0)
+        .collect();
+    failures.sort_by_key(|o| std::cmp::Reverse(total.get(*o)));
+    if let [first, second, ..] = failures[..]
+        && total.get(first) > total.get(second)
+    {
         text += &format!(
             " The most frequent failure was \"{}\" with {}.",
-            outcome_words(most),
-            count(u64::from(total.get(most)))
+            outcome_words(first),
+            count(u64::from(total.get(first)))
         );
     }
     text

@@ -120,22 +120,6 @@ pub fn outcome_colour(outcome: Outcome, theme: Theme) -> String {
     Role::Ended(outcome).css(theme)
 }
 
-/// The words for an outcome.
-pub fn outcome_words(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Succeeded => "succeeded",
-        Outcome::HttpError => "HTTP error",
-        Outcome::StreamError => "error in stream",
-        Outcome::Aborted => "aborted",
-        Outcome::Truncated => "truncated",
-        Outcome::Malformed => "malformed",
-        Outcome::Empty => "empty",
-        Outcome::Timeout => "timed out",
-        Outcome::Network => "network",
-        Outcome::Cancelled => "cancelled",
-    }
-}
-
 /// The drawing as a file of its own: custom properties resolved to their fallback, a ground beneath.
 pub fn standalone(svg: &str) -> String {
     let mut out = String::with_capacity(svg.len());

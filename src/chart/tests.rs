@@ -1,1 +1,372 @@
+//! Charts of made-up runs. `streamgauge_charts` in the target folder holds them, to be looked at.
 
+use super::*;
+use crate::{
+    metrics::{FailureGroup, OutcomeCounts, Sample, Timeline},
+    request::{Outcome, Rule},
+};
+
+const SIZE: Size = Size {
+    width: 720,
+    height: 240,
+};
+const NARROW: Size = Size {
+    width: 358,
+    height: 240,
+};
+
+/// A run of so many buckets with a dip, failures and a queue.
+fn run(buckets: usize) -> Timeline {
+    let wave = |i: usize| (i as f64 * 0.7).sin() * 60.0 + (i as f64 * 2.3).cos() * 25.0;
+    let level = |i: usize| {
+        if (buckets / 3..buckets / 3 + 4).contains(&i) {
+            120.0
+        } else {
+            460.0
+        }
+    };
+    let mut outcomes = vec![OutcomeCounts::default(); buckets];
+    for (i, bucket) in outcomes.iter_mut().enumerate() {
+        for _ in 0..2 + i % 3 {
+            bucket.add(Outcome::Succeeded);
+        }
+        match i % 11 {
+            3 => bucket.add(Outcome::StreamError),
+            5 => bucket.add(Outcome::HttpError),
+            7 => bucket.add(Outcome::Truncated),
+            9 => bucket.add(Outcome::Timeout),
+            _ => {}
+        }
+    }
+    Timeline {
+        origin_ms: 500.0,
+        bucket_ms: 250.0,
+        duration_ms: buckets as f64 * 250.0 - 100.0,
+        tokens: (0..buckets)
+            .map(|i| (level(i) + wave(i)) * if i + 1 == buckets { 0.6 } else { 1.0 })
+            .collect(),
+        discarded: (0..buckets).map(|i| if i % 11 == 3 { 40.0 } else { 0.0 }).collect(),
+        outcomes,
+        in_flight: (0..buckets)
+            .map(|i| if i + 3 >= buckets { 7.5 } else { 16.0 })
+            .collect(),
+    }
+}
+
+fn group(outcome: Outcome, code: Option<&str>, message: &str, count: u32) -> FailureGroup {
+    FailureGroup {
+        outcome,
+        rule: Rule::ErrorKey,
+        code: code.map(str::to_owned),
+        pattern: message.to_owned(),
+        example: message.to_owned(),
+        count,
+        share: f64::from(count) / 200.0,
+        first_ms: 0.0,
+        last_ms: 1.0,
+        members: Vec::new(),
+    }
+}
+
+fn failures() -> Vec<FailureGroup> {
+    vec![
+        group(Outcome::StreamError, Some("503"), "The request queue is full.", 9),
+        group(
+            Outcome::HttpError,
+            Some("429"),
+            "Rate limit of … requests per minute reached; try again in … s, or ask for more",
+            6,
+        ),
+        group(Outcome::Truncated, None, "", 4),
+        group(Outcome::Timeout, None, "No byte came within … s", 1),
+    ]
+}
+
+/// 188 latencies between 60 and 240 ms with a straggler.
+fn latencies() -> Sample {
+    let value = |i: u32| 60.0 + f64::from(i % 37) * 1.7 + f64::from(i * i % 23) * 2.9;
+    Sample::new((0..187).map(value).chain([240.0]).collect())
+}
+
+fn all(timeline: &Timeline, groups: &[FailureGroup], sample: &Sample, size: Size, theme: Theme) -> Vec<Drawing> {
+    vec![
+        throughput_over_time(timeline, size, theme),
+        outcomes_over_time(timeline, size, theme),
+        failure_breakdown(
+            groups,
+            Size {
+                height: breakdown_height(groups.len()),
+                ..size
+            },
+            theme,
+        ),
+        histogram("TTFT", sample, size, theme),
+        cdf("TTFT", sample, size, theme),
+    ]
+}
+
+/// Whether tags nest; the drawings use no comments and no CDATA.
+fn well_formed(svg: &str) -> bool {
+    let mut open = Vec::new();
+    let mut rest = svg;
+    while let Some((_, tag)) = rest.split_once('<') {
+        let Some((tag, after)) = tag.split_once('>') else {
+            return false;
+        };
+        let name = tag.split([' ', '/']).find(|part| !part.is_empty()).unwrap_or_default();
+        if tag.starts_with('/') {
+            if open.pop() != Some(name) {
+                return false;
+            }
+        } else if !tag.ends_with('/') {
+            open.push(name);
+        }
+        rest = after;
+    }
+    open.is_empty()
+}
+
+#[test]
+fn charts_are_written_to_be_looked_at() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("target/streamgauge_charts");
+    std::fs::create_dir_all(&folder).unwrap();
+    let long = Timeline {
+        discarded: vec![0.0; 2400],
+        ..run(2400)
+    };
+    let tail = Sample::new(
+        (0..3000)
+            .map(|i| 8.0 + f64::from(i * i % 101) / 20.0 + if i % 250 == 0 { 400.0 } else { 0.0 })
+            .collect(),
+    );
+    for (name, theme) in [("light", Theme::Light), ("dark", Theme::Dark)] {
+        let (ground, ink) = if theme == Theme::Light {
+            ("#fff", "#1f2328")
+        } else {
+            ("#14171b", "#e6e8eb")
+        };
+        for size in [SIZE, NARROW] {
+            let mut page = format!(
+                "<meta charset=utf-8><body style='margin:16px;background:{ground};color:{ink};font:14px system-ui'>"
+            );
+            page += &format!(
+                "<div style='display:grid;gap:24px;grid-template-columns:repeat(auto-fill,{}px)'>",
+                size.width
+            );
+            let mut drawings = all(&run(60), &failures(), &latencies(), size, theme);
+            drawings.push(throughput_over_time(&long, size, theme));
+            drawings.push(outcomes_over_time(&long, size, theme));
+            drawings.push(histogram("ITL", &tail, size, theme));
+            drawings.push(histogram("E2E", &Sample::new(vec![12_345.0]), size, theme));
+            drawings.push(throughput_over_time(&run(1), size, theme));
+            drawings.push(histogram("TTFO", &Sample::default(), size, theme));
+            for drawing in drawings {
+                page += &format!("<div>{}<p>{}</div>", drawing.svg, canvas::escape(&drawing.finding));
+            }
+            std::fs::write(folder.join(format!("{name}-{}.html", size.width)), page).unwrap();
+        }
+    }
+}
+
+#[test]
+fn every_chart_names_itself_and_has_its_figures_in_a_table() {
+    for drawing in all(&run(60), &failures(), &latencies(), SIZE, Theme::Light) {
+        assert!(well_formed(&drawing.svg), "{}", drawing.svg);
+        assert!(drawing.svg.contains("role=\"img\"") && drawing.svg.contains("<title>"));
+        assert!(
+            drawing
+                .svg
+                .contains(&format!("<desc>{}</desc>", canvas::escape(&drawing.finding)))
+        );
+        assert!(!drawing.rows.is_empty());
+        assert!(drawing.rows.iter().all(|row| row.len() == drawing.head.len()));
+    }
+}
+
+#[test]
+fn a_chart_of_nothing_says_so() {
+    for drawing in all(&Timeline::default(), &[], &Sample::default(), SIZE, Theme::Dark) {
+        assert!(well_formed(&drawing.svg));
+        assert!(
+            drawing.svg.contains(&format!(">{}</text>", drawing.finding)),
+            "{}",
+            drawing.finding
+        );
+        assert!(drawing.rows.is_empty());
+    }
+}
+
+#[test]
+fn odd_figures_and_sizes_are_drawn_without_a_panic() {
+    let odd = |value: f64| Timeline {
+        bucket_ms: 250.0,
+        duration_ms: value,
+        tokens: vec![value, 0.0, value],
+        discarded: vec![value],
+        outcomes: vec![OutcomeCounts::default(); 3],
+        in_flight: vec![value, value, value],
+        ..Timeline::default()
+    };
+    let sizes = [
+        Size { width: 0, height: 0 },
+        Size { width: 200, height: 60 },
+        Size {
+            width: u32::MAX,
+            height: u32::MAX,
+        },
+    ];
+    for value in [0.0, -1.0, 1e-300, 1e300, f64::MAX, f64::INFINITY, f64::NAN] {
+        for size in sizes {
+            let samples = [
+                Sample::new(vec![value]),
+                Sample::new(vec![value, -value, 1.0]),
+                Sample::weighted(vec![(value, u32::MAX), (1.0, u32::MAX)]),
+            ];
+            for sample in &samples {
+                for drawing in all(
+                    &odd(value),
+                    &[group(Outcome::Empty, None, "", u32::MAX)],
+                    sample,
+                    size,
+                    Theme::Light,
+                ) {
+                    assert!(well_formed(&drawing.svg));
+                    assert!(
+                        !drawing.svg.contains("NaN") && !drawing.svg.contains("inf"),
+                        "{value}: {}",
+                        drawing.svg
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_server_s_message_cannot_become_markup() {
+    let hostile = "</text><script>alert(1)</script>\" onload='x' &\u{0}\u{1b}";
+    let groups = [group(Outcome::HttpError, Some(hostile), hostile, 1)];
+    let svg = failure_breakdown(
+        &groups,
+        Size {
+            width: 4000,
+            height: 60,
+        },
+        Theme::Light,
+    )
+    .svg;
+    assert!(well_formed(&svg));
+    assert!(!svg.contains("<script") && !svg.contains("onload='"));
+    assert!(!svg.contains('\u{0}') && !svg.contains('\u{1b}'));
+}
+
+#[test]
+fn a_long_run_draws_no_more_than_two_points_per_pixel_column() {
+    let numbers = |svg: &str| svg.matches(',').count();
+    let hour = throughput_over_time(&run(14_400), SIZE, Theme::Light);
+    assert!((60..=120).contains(&hour.rows.len()));
+    // Three curves, two of them with an area beneath: five outlines of at most two points per column.
+    assert!(numbers(&hour.svg) < 5 * 2 * SIZE.width as usize + 500);
+    let outcomes = outcomes_over_time(&run(14_400), SIZE, Theme::Light);
+    assert!(outcomes.rows.len() <= SIZE.width as usize / 4);
+}
+
+#[test]
+fn a_table_of_merged_buckets_has_the_mean_of_the_run() {
+    let timeline = Timeline {
+        bucket_ms: 250.0,
+        duration_ms: 250.0 * 999.0 + 125.0,
+        tokens: (0..1000).map(|i| if i % 2 == 0 { 100.0 } else { 50.0 }).collect(),
+        discarded: vec![0.0; 1000],
+        in_flight: vec![4.0; 1000],
+        ..Timeline::default()
+    };
+    let rows = throughput_over_time(&timeline, SIZE, Theme::Light).rows;
+    assert_eq!(rows[1], ["5", "300", "0", "4.00"]);
+    // The last row has 20 buckets, of which the last is half as long as the others.
+    let last = 1500.0 / (19.5 * 0.25);
+    assert_eq!(
+        rows.last().unwrap(),
+        &["245", &crate::report::format::number(last), "0", "4.00"]
+    );
+}
+
+#[test]
+fn equally_frequent_failures_are_not_told_apart() {
+    let two = [group(Outcome::Empty, None, "", 2), group(Outcome::Timeout, None, "", 2)];
+    assert_eq!(
+        failure_breakdown(&two, SIZE, Theme::Light).finding,
+        "4 requests failed in 2 ways, none of them the most frequent."
+    );
+    let mut outcomes = OutcomeCounts::default();
+    outcomes.add(Outcome::Empty);
+    outcomes.add(Outcome::Timeout);
+    let timeline = Timeline {
+        outcomes: vec![outcomes],
+        bucket_ms: 250.0,
+        duration_ms: 250.0,
+        ..Timeline::default()
+    };
+    assert_eq!(
+        outcomes_over_time(&timeline, SIZE, Theme::Light).finding,
+        "2 requests ended: 0 succeeded, 2 failed (100\u{202f}%)."
+    );
+}
+
+#[test]
+fn merging_buckets_loses_no_request() {
+    let timeline = run(14_400);
+    let sent: u32 = timeline.outcomes.iter().map(OutcomeCounts::total).sum();
+    let drawing = outcomes_over_time(&timeline, NARROW, Theme::Light);
+    let told = drawing.rows.iter().flat_map(|row| &row[1..]);
+    assert_eq!(
+        told.map(|cell| cell.replace(',', "").parse::<u32>().unwrap())
+            .sum::<u32>(),
+        sent
+    );
+}
+
+#[test]
+fn every_value_is_in_one_bin_of_the_histogram() {
+    let zeros = Sample::new(vec![0.0, 0.0, 1.0, 2.0]);
+    let tail = Sample::new((0..500).map(|i| if i < 3 { 1e6 } else { f64::from(i % 50) }).collect());
+    for sample in [latencies(), zeros, tail, Sample::weighted(vec![(4.0, 900), (5.0, 100)])] {
+        let drawing = histogram("ITL", &sample, SIZE, Theme::Light);
+        let told = drawing
+            .rows
+            .iter()
+            .map(|row| row[2].replace(',', "").parse::<u64>().unwrap());
+        assert_eq!(told.sum::<u64>(), sample.len());
+    }
+}
+
+#[test]
+fn a_drawing_follows_the_page_s_theme_and_a_file_needs_no_page() {
+    let drawing = histogram("TTFT", &latencies(), SIZE, Theme::Dark);
+    assert!(drawing.svg.contains("var(--chart-tokens,#56b4e9)"));
+    assert!(!drawing.svg.contains("\"#0000"), "a stand-in colour was left");
+    let file = standalone(&drawing.svg);
+    assert!(well_formed(&file));
+    assert!(!file.contains("var(") && file.contains("fill=\"#56b4e9\"") && file.contains("fill=\"#14171b\""));
+    assert!(custom_properties(Theme::Light).contains("--chart-tokens:#0072b2;"));
+}
+
+#[test]
+fn the_finding_tells_what_the_figures_say() {
+    let throughput = throughput_over_time(&run(1), SIZE, Theme::Light);
+    assert!(
+        throughput.finding.starts_with("Output averaged"),
+        "{}",
+        throughput.finding
+    );
+    let outcomes = outcomes_over_time(&run(22), SIZE, Theme::Light).finding;
+    assert!(
+        outcomes.starts_with("73 requests ended: 65 succeeded, 8 failed"),
+        "{outcomes}"
+    );
+    let failures = failure_breakdown(&failures(), SIZE, Theme::Light).finding;
+    assert!(
+        failures.starts_with("20 requests failed in 4 ways; the most frequent is \"error in stream 503\" with 9"),
+        "{failures}"
+    );
+}

@@ -5,14 +5,17 @@ use super::{
     canvas::{Anchor, Canvas, DIGIT, Panel, Shapes},
     heads, nothing,
     palette::Role,
-    ticks::{ticks, top},
+    ticks::{round_merge, ticks, top},
 };
 use crate::{
     metrics::Timeline,
-    report::format::{number, with_unit},
+    report::format::{NARROW_SPACE, number, with_unit},
 };
 
 const TITLE: &str = "Output throughput over time";
+
+/// Most rows of the table twin: as many as one still reads.
+const MOST_ROWS: usize = 120;
 
 /// Output tokens per second over time (successes; discarded frames as a second series if there are any), and beneath
 /// it the requests in flight where there is room.
@@ -25,16 +28,7 @@ pub fn throughput_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Dr
     let discarded = rates(timeline, &timeline.discarded);
     let some_discarded = discarded.iter().any(|v| *v > 0.0);
     let finding = finding(timeline, &tokens);
-    let rows = (0..tokens.len())
-        .map(|i| {
-            vec![
-                number(i as f64 * timeline.bucket_ms / 1000.0),
-                number(tokens[i]),
-                number(discarded.get(i).copied()),
-                number(timeline.in_flight.get(i).copied()),
-            ]
-        })
-        .collect();
+    let rows = table(timeline);
 
     let canvas = Canvas::new(size, theme);
     let (width, height) = (f64::from(canvas.size().width), f64::from(canvas.size().height));
@@ -107,6 +101,34 @@ pub fn throughput_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Dr
     }
 }
 
+/// The table twin: a row per bucket, or per several where there would be more than [`MOST_ROWS`].
+fn table(timeline: &Timeline) -> Vec<Vec<String>> {
+    let merge = round_merge(timeline.tokens.len().div_ceil(MOST_ROWS), timeline.bucket_ms);
+    let row = |from: usize| {
+        let to = (from + merge).min(timeline.tokens.len());
+        let length_ms: f64 = (from..to).map(|i| timeline.bucket_length_ms(i)).sum();
+        // A series without a figure for every bucket has none for the row.
+        let mean = |values: &[f64], weight: fn(&Timeline, usize) -> f64| {
+            let values = values.get(from..to)?;
+            Some(
+                values
+                    .iter()
+                    .zip(from..)
+                    .map(|(v, i)| v * weight(timeline, i))
+                    .sum::<f64>()
+                    / length_ms,
+            )
+        };
+        vec![
+            axis_figure(from as f64 * timeline.bucket_ms / 1000.0),
+            number(mean(&timeline.tokens, |_, _| 1000.0)),
+            number(mean(&timeline.discarded, |_, _| 1000.0)),
+            number(mean(&timeline.in_flight, |t, i| t.bucket_length_ms(i))),
+        ]
+    };
+    (0..timeline.tokens.len()).step_by(merge.max(1)).map(row).collect()
+}
+
 /// Seconds along the bottom.
 pub(super) fn time_axis(canvas: &mut Canvas, shapes: &Shapes, panel: &Panel) {
     let most = (panel.columns() / 80).clamp(2, 10);
@@ -120,13 +142,18 @@ pub(super) fn time_axis(canvas: &mut Canvas, shapes: &Shapes, panel: &Panel) {
     );
 }
 
-/// A figure at an axis: no more digits than it needs.
+/// A figure without the zeros that tell precision: for steps and bounds, which are exact.
 pub(super) fn axis_figure(value: f64) -> String {
     let text = number(value);
     if text.contains('.') && !text.contains('e') {
         return text.trim_end_matches('0').trim_end_matches('.').to_owned();
     }
     text
+}
+
+/// The same with a unit.
+pub(super) fn figure_with_unit(value: f64, unit: &str) -> String {
+    format!("{}{NARROW_SPACE}{unit}", axis_figure(value))
 }
 
 /// What lies in each bucket, per second.
@@ -152,31 +179,28 @@ pub(super) fn length_s(timeline: &Timeline) -> f64 {
     if ms.is_finite() && ms > 0.0 { ms / 1000.0 } else { 1.0 }
 }
 
-/// A value per bucket as a line through the buckets' middles; per pixel column at most its smallest and largest value.
+/// A value per bucket as a line through the buckets' middles; three points per two pixel columns at most.
 fn curve(shapes: &Shapes, panel: &Panel, timeline: &Timeline, values: &[f64], role: Role, tint: Option<f64>) {
     let middle = |i: usize| (i as f64 * timeline.bucket_ms + timeline.bucket_length_ms(i) / 2.0) / 1000.0;
-    let place = |i: usize| (panel.px(middle(i)), panel.py(values[i]));
-    let mut points = Vec::with_capacity(values.len().min(2 * panel.columns()) + 4);
-    let per_column = values.len().div_ceil(panel.columns());
-    if values.len() > 2 * panel.columns() {
-        for (n, column) in values.chunks(per_column).enumerate() {
-            let (mut low, mut high) = (0, 0);
-            for (i, value) in column.iter().enumerate() {
-                if *value < column[low] {
-                    low = i;
-                }
-                if *value > column[high] {
-                    high = i;
-                }
-            }
-            let start = n * per_column;
-            points.push(place(start + low.min(high)));
-            if low != high {
-                points.push(place(start + low.max(high)));
-            }
+    let mut points = Vec::with_capacity(values.len().min(panel.columns()) + 4);
+    // Where buckets are narrower than two pixels, the line is the mean of those that share them, in a band from the
+    // smallest to the largest.
+    let group = (2 * values.len()).div_ceil(panel.columns()).max(1);
+    if group > 1 {
+        let (mut upper, mut lower) = (Vec::new(), Vec::new());
+        for (n, chunk) in values.chunks(group).enumerate() {
+            let x = panel.px((middle(n * group) + middle(n * group + chunk.len() - 1)) / 2.0);
+            let (low, high) = chunk
+                .iter()
+                .fold((f64::INFINITY, 0f64), |(low, high), v| (low.min(*v), high.max(*v)));
+            upper.push((x, panel.py(high)));
+            lower.push((x, panel.py(low)));
+            points.push((x, panel.py(chunk.iter().sum::<f64>() / chunk.len() as f64)));
         }
+        upper.extend(lower.into_iter().rev());
+        shapes.tint(upper, role, 0.3);
     } else {
-        points.extend((0..values.len()).map(place));
+        points.extend((0..values.len()).map(|i| (panel.px(middle(i)), panel.py(values[i]))));
     }
     let (Some(first), Some(last)) = (points.first().copied(), points.last().copied()) else {
         return;
@@ -203,7 +227,7 @@ fn finding(timeline: &Timeline, rates: &[f64]) -> String {
         return "No output token of a successful request has arrived.".to_owned();
     }
     let mean = total / length_s(timeline);
-    let step = with_unit(timeline.bucket_ms / 1000.0, "s");
+    let step = figure_with_unit(timeline.bucket_ms / 1000.0, "s");
     if rates.len() < 2 {
         return format!("Output averaged {}.", with_unit(mean, "tok/s"));
     }

@@ -35,6 +35,18 @@ pub(super) fn top(high: f64, most: usize) -> f64 {
     if top.is_finite() { top } else { high }
 }
 
+/// How many buckets make one bar or row: at least `least`, and where it can be so many that its length is a round number.
+pub(super) fn round_merge(least: usize, bucket_ms: f64) -> usize {
+    let round = |merge: &usize| {
+        let length = *merge as f64 * bucket_ms;
+        (step(length, 1) / length - 1.0).abs() < 1e-6
+    };
+    if least == 1 {
+        return 1;
+    }
+    (least..=5 * least).find(round).unwrap_or(least)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,5 +65,15 @@ mod tests {
             assert!(ticks(0.0, top(high, 4), 4).len() <= 5);
         }
         assert_eq!(top(37.0, 4), 40.0);
+    }
+
+    #[test]
+    fn buckets_are_merged_to_a_round_length() {
+        assert_eq!(
+            [1, 2, 3, 5, 9, 19].map(|least| round_merge(least, 250.0)),
+            [1, 2, 4, 8, 20, 20]
+        );
+        assert_eq!(round_merge(3, 333.0), 3);
+        assert_eq!(round_merge(3, 0.0), 3);
     }
 }

@@ -101,7 +101,7 @@ impl Flight {
     /// From and to in buckets.
     fn add(&mut self, from: f64, to: f64) {
         let last = self.share.len() - 1;
-        if !(to > from) {
+        if to.is_nan() || from.is_nan() || to <= from {
             return;
         }
         let (first_bucket, last_bucket) = ((from as usize).min(last), (to as usize).min(last));

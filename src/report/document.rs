@@ -7,6 +7,9 @@ use crate::{config::RunConfig, health::Health, metrics::Summary, request::Reques
 /// Version of the document that this program writes.
 pub const FORMAT_VERSION: u32 = 1;
 
+/// What a document calls itself.
+pub(super) const FORMAT_NAME: &str = "streamgauge";
+
 /// One run, whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Document {
@@ -89,30 +92,13 @@ pub struct Slots {
     pub lanes: Vec<String>,
 }
 
-/// Why a file is not a document that can be shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DocumentError {
-    /// No JSON at all, or cut; with the parser's words.
-    NotJson(String),
-    /// JSON, but not a Streamgauge result.
-    NotAResult,
-    /// Written by a newer program.
-    TooNew {
-        /// Its version.
-        version: u64,
-    },
-    /// A Streamgauge result with a part missing or wrong; with the parser's words.
-    Broken(String),
-}
-
-impl Document {
-    /// Pretty-printed JSON.
-    pub fn to_json(&self) -> String {
-        todo!()
-    }
-
-    /// Reads a document, upgrades older versions and recomputes the summary.
-    pub fn from_json(_text: &str) -> Result<Self, DocumentError> {
-        todo!()
+impl Format {
+    /// The mark of a document that this program writes now.
+    pub fn current() -> Self {
+        Self {
+            name: FORMAT_NAME.to_owned(),
+            version: FORMAT_VERSION,
+            generator: concat!("streamgauge ", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
     }
 }

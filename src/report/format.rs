@@ -1,5 +1,7 @@
 //! How numbers are written: three significant digits, a narrow space before the unit, `n/a` for what was not measured.
 
+use crate::request::Outcome;
+
 /// The space between a number and its unit: narrow, and never broken across lines.
 pub const NARROW_SPACE: char = '\u{202f}';
 
@@ -66,7 +68,7 @@ pub fn percent(share: impl Into<Option<f64>>) -> String {
         format!("{percent:.0}")
     } else if percent > 0.0 && percent < 0.05 {
         format!("<{NARROW_SPACE}0.1")
-    } else if percent >= 99.95 && percent < 100.0 {
+    } else if (99.95..100.0).contains(&percent) {
         format!(">{NARROW_SPACE}99.9")
     } else {
         format!("{percent:.1}")
@@ -82,6 +84,22 @@ pub fn bytes(value: u64) -> String {
         v if v < 1e6 => with_unit(v / 1e3, "kB"),
         v if v < 1e9 => with_unit(v / 1e6, "MB"),
         v => with_unit(v / 1e9, "GB"),
+    }
+}
+
+/// The words for an outcome.
+pub fn outcome_words(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Succeeded => "succeeded",
+        Outcome::HttpError => "HTTP error",
+        Outcome::StreamError => "error in stream",
+        Outcome::Aborted => "aborted",
+        Outcome::Truncated => "truncated",
+        Outcome::Malformed => "malformed",
+        Outcome::Empty => "empty",
+        Outcome::Timeout => "timed out",
+        Outcome::Network => "network",
+        Outcome::Cancelled => "cancelled",
     }
 }
 

@@ -1,6 +1,15 @@
 //! The result document: the product. Pages, links, files and comparisons are renderings of it.
 
+mod codec;
 mod document;
 pub mod format;
+mod markdown;
+mod secrets;
 
-pub use document::{Document, DocumentError, Ending, FORMAT_VERSION, Format, ServerFacts, Slots};
+pub use codec::DocumentError;
+pub use document::{Document, Ending, FORMAT_VERSION, Format, ServerFacts, Slots};
+pub use markdown::markdown;
+pub use secrets::{HIDDEN, without_secrets};
+
+#[cfg(test)]
+mod tests;

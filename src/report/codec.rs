@@ -1,0 +1,245 @@
+//! The document as JSON text, and back.
+
+use std::{fmt, io};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, error::Category, ser::Formatter};
+
+use super::{Document, FORMAT_VERSION, document::FORMAT_NAME};
+use crate::{config::Endpoint, metrics::summarize, request::RequestRecord};
+
+/// Why a file is not a document that can be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DocumentError {
+    /// No JSON at all; with the parser's words.
+    NotJson(String),
+    /// JSON that ends too early.
+    Cut {
+        /// How many bytes there are.
+        bytes: usize,
+    },
+    /// JSON, but not a Streamgauge result.
+    NotAResult,
+    /// Written by a newer program.
+    TooNew {
+        /// Its version.
+        version: u64,
+    },
+    /// A Streamgauge result with a part missing or wrong; with the parser's words.
+    Broken(String),
+}
+
+impl fmt::Display for DocumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DocumentError::NotJson(why) => write!(
+                f,
+                "This is not a result file: it is not JSON ({why}). Choose the .json file that Streamgauge saved."
+            ),
+            DocumentError::Cut { bytes } => write!(
+                f,
+                "The file ends too early, after {bytes} bytes: it was probably cut while it was saved or sent. \
+                 Get it again from where it came from."
+            ),
+            DocumentError::NotAResult => write!(
+                f,
+                "This is JSON, but not a result of Streamgauge. Choose a file that Streamgauge saved."
+            ),
+            DocumentError::TooNew { version } => write!(
+                f,
+                "This result has format version {version}; this page reads versions up to {FORMAT_VERSION}. \
+                 Open it with a newer Streamgauge."
+            ),
+            DocumentError::Broken(why) => write!(
+                f,
+                "This result of Streamgauge has a part that is missing or wrong ({why}). \
+                 It was probably changed after it was saved; get the original again."
+            ),
+        }
+    }
+}
+
+impl std::error::Error for DocumentError {}
+
+impl Document {
+    /// JSON for people and programs: one line per setting and per request.
+    pub fn to_json(&self) -> String {
+        let mut out = Vec::new();
+        let mut serializer = serde_json::Serializer::with_formatter(&mut out, Lines::default());
+        // Writing to memory cannot fail, and every map of the document has text for keys.
+        self.serialize(&mut serializer)
+            .expect("a document is always serialisable");
+        out.push(b'\n');
+        String::from_utf8(out).expect("JSON is UTF-8")
+    }
+
+    /// Reads a document, upgrades older versions and recomputes the summary from the requests.
+    ///
+    /// # Errors
+    /// If the text is no JSON, cut, not a result, of a newer version, or contradicts itself: a request that claims to have
+    /// succeeded without a token or in spite of a failure, marks without their times, a simulated run that denies it.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let text = text.trim_start_matches('\u{feff}');
+        check_version(text)?;
+        let mut document: Document = serde_json::from_str(text).map_err(|e| match e.classify() {
+            Category::Eof => DocumentError::Cut { bytes: text.len() },
+            _ => DocumentError::Broken(e.to_string()),
+        })?;
+        check(&document).map_err(DocumentError::Broken)?;
+        document.summary = summarize(&document.requests, document.duration_ms);
+        Ok(document)
+    }
+}
+
+/// Tells whether the text is a document of a version that can be read, without reading the rest of it.
+fn check_version(text: &str) -> Result<(), DocumentError> {
+    #[derive(Deserialize)]
+    struct Head {
+        format: Option<Value>,
+    }
+    let head: Head = serde_json::from_str(text).map_err(|e| match e.classify() {
+        Category::Eof if text.trim().is_empty() => DocumentError::NotJson("the file is empty".to_owned()),
+        Category::Eof => DocumentError::Cut { bytes: text.len() },
+        Category::Syntax if at_the_end(text, &e) => DocumentError::Cut { bytes: text.len() },
+        Category::Data => DocumentError::NotAResult,
+        Category::Syntax | Category::Io => DocumentError::NotJson(e.to_string()),
+    })?;
+    let format = head
+        .format
+        .filter(|f| f["name"] == FORMAT_NAME)
+        .ok_or(DocumentError::NotAResult)?;
+    match format["version"].as_u64() {
+        Some(version) if version > u64::from(FORMAT_VERSION) => Err(DocumentError::TooNew { version }),
+        Some(version) if version > 0 => Ok(()),
+        _ => Err(DocumentError::Broken(
+            "format.version is not a whole number from 1 on".to_owned(),
+        )),
+    }
+}
+
+/// Whether the parser came to the very end before it was at odds: a cut number (`20.`) is wrong, not short, to it.
+fn at_the_end(text: &str, error: &serde_json::Error) -> bool {
+    let last = text.rsplit('\n').next().unwrap_or_default();
+    text.starts_with('{') && error.line() > text.matches('\n').count() && error.column() >= last.len()
+}
+
+/// Finds what the types allow but a run cannot produce.
+fn check(document: &Document) -> Result<(), String> {
+    if document.simulated != (document.config.endpoint == Endpoint::Simulated) {
+        return Err("\"simulated\" and the endpoint contradict each other".to_owned());
+    }
+    if document.duration_ms < 0.0 {
+        return Err("duration_ms is negative".to_owned());
+    }
+    for (name, warmup, records) in [
+        ("requests", false, &document.requests),
+        ("warmup", true, &document.warmup),
+    ] {
+        for (position, record) in records.iter().enumerate() {
+            check_record(record, warmup).map_err(|why| format!("{name}[{position}]: {why}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_record(record: &RequestRecord, warmup: bool) -> Result<(), &'static str> {
+    let marks = &record.marks;
+    if record.warmup != warmup {
+        Err("\"warmup\" contradicts the list it is in")
+    } else if record.outcome.is_failure() && record.failure.is_none() {
+        Err("it failed, but does not say why")
+    } else if record.outcome == crate::request::Outcome::Succeeded && record.failure.is_some() {
+        Err("it claims to have succeeded in spite of a failure")
+    } else if record.outcome == crate::request::Outcome::Succeeded && record.times.first_token_ms.is_none() {
+        Err("it claims to have succeeded without a token")
+    } else if !marks.tokens.is_empty() && marks.tokens.len() != marks.at_us.len() {
+        Err("marks.tokens and marks.at_us differ in length")
+    } else if record.times.ended_ms < record.times.dispatched_ms {
+        Err("it ended before it was dispatched")
+    } else {
+        Ok(())
+    }
+}
+
+/// Breaks lines in the outer two levels alone, so that a request is one line, however many frames it had.
+#[derive(Default)]
+struct Lines {
+    depth: usize,
+    /// Whether the innermost open bracket has anything in it.
+    filled: bool,
+}
+
+impl Lines {
+    const BROKEN: usize = 2;
+
+    fn open<W: ?Sized + io::Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
+        self.depth += 1;
+        self.filled = false;
+        writer.write_all(bracket)
+    }
+
+    fn item<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        if !first {
+            writer.write_all(b",")?;
+        }
+        if self.depth <= Self::BROKEN {
+            self.line(writer)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn close<W: ?Sized + io::Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
+        self.depth -= 1;
+        if self.depth < Self::BROKEN && self.filled {
+            self.line(writer)?;
+        }
+        self.filled = true;
+        writer.write_all(bracket)
+    }
+
+    fn line<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b"\n")?;
+        (0..self.depth).try_for_each(|_| writer.write_all(b"  "))
+    }
+}
+
+impl Formatter for Lines {
+    fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.open(writer, b"[")
+    }
+
+    fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.close(writer, b"]")
+    }
+
+    fn begin_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.item(writer, first)
+    }
+
+    fn end_array_value<W: ?Sized + io::Write>(&mut self, _: &mut W) -> io::Result<()> {
+        self.filled = true;
+        Ok(())
+    }
+
+    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.open(writer, b"{")
+    }
+
+    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.close(writer, b"}")
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.item(writer, first)
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(if self.depth <= Self::BROKEN { b": " } else { b":" })
+    }
+
+    fn end_object_value<W: ?Sized + io::Write>(&mut self, _: &mut W) -> io::Result<()> {
+        self.filled = true;
+        Ok(())
+    }
+}

@@ -1,0 +1,279 @@
+//! Keeps secrets out of documents: what looks like one is replaced before a document is built.
+//!
+//! The API key has no place in a document at all. But a person may put one into an extra header, into the extra keys of
+//! the body, or into a URL; these are recognised by their names, and by the shapes of well-known keys.
+
+use serde_json::{Map, Value};
+
+use super::Document;
+use crate::{
+    config::{Endpoint, LanePolicy, RunConfig},
+    request::RequestRecord,
+};
+
+/// What stands where a secret was.
+pub const HIDDEN: &str = "(hidden)";
+
+/// The configuration with the values of secret-looking headers and body keys, and secrets in URLs, hidden.
+pub fn without_secrets(config: &RunConfig) -> RunConfig {
+    let mut config = config.clone();
+    if let Endpoint::Http { base_url } = &mut config.endpoint {
+        *base_url = url_without_secrets(base_url);
+    }
+    if let LanePolicy::List { base_urls } = &mut config.lanes {
+        for url in base_urls {
+            *url = url_without_secrets(url);
+        }
+    }
+    for (name, value) in &mut config.extra_headers {
+        if is_secret_header(name) || looks_like_a_key(value) {
+            *value = HIDDEN.to_owned();
+        }
+    }
+    mask_map(&mut config.extra_body);
+    config
+}
+
+impl Document {
+    /// The document with secrets hidden everywhere: configuration, URLs, and the requests and headers kept as evidence.
+    /// Called on every document that is built.
+    pub fn without_secrets(mut self) -> Self {
+        self.config = without_secrets(&self.config);
+        self.server.base_url = url_without_secrets(&self.server.base_url);
+        for lane in &mut self.slots.lanes {
+            *lane = url_without_secrets(lane);
+        }
+        for record in self.requests.iter_mut().chain(&mut self.warmup) {
+            mask_evidence(record);
+        }
+        self
+    }
+}
+
+fn mask_evidence(record: &mut RequestRecord) {
+    let Some(evidence) = &mut record.evidence else {
+        return;
+    };
+    evidence.url = url_without_secrets(&evidence.url);
+    for (name, value) in &mut evidence.headers {
+        if is_secret_header(name) || looks_like_a_key(value) {
+            *value = HIDDEN.to_owned();
+        }
+    }
+    // The body stays as sent, to the byte, unless something in it must go.
+    if let Ok(mut body) = serde_json::from_str::<Value>(&evidence.request_body)
+        && mask(&mut body)
+    {
+        evidence.request_body = body.to_string();
+    }
+}
+
+/// Masks secrets in a value; tells whether there were any.
+fn mask(value: &mut Value) -> bool {
+    match value {
+        Value::Object(map) => mask_map(map),
+        Value::Array(items) => items.iter_mut().fold(false, |any, item| mask(item) | any),
+        Value::String(text) if looks_like_a_key(text) => {
+            *text = HIDDEN.to_owned();
+            true
+        }
+        _ => false,
+    }
+}
+
+fn mask_map(map: &mut Map<String, Value>) -> bool {
+    let mut any = false;
+    for (name, value) in map {
+        if is_secret_name(name) && !matches!(value, Value::Null | Value::Bool(_)) {
+            *value = Value::String(HIDDEN.to_owned());
+            any = true;
+        } else {
+            any |= mask(value);
+        }
+    }
+    any
+}
+
+/// Headers are stricter than body keys: whatever ends in `key` or `token` carries one.
+fn is_secret_header(name: &str) -> bool {
+    let words = words(name);
+    is_secret_name(name)
+        || words
+            .last()
+            .is_some_and(|last| last.ends_with("key") || last.ends_with("token"))
+}
+
+/// Whether a name says that its value is a secret. `max_tokens`, `stop_token` and `prompt_cache_key` are none.
+fn is_secret_name(name: &str) -> bool {
+    const ALONE: [&str; 12] = [
+        "auth",
+        "authorization",
+        "authentication",
+        "bearer",
+        "cookie",
+        "apikey",
+        "credential",
+        "credentials",
+        "passphrase",
+        "password",
+        "passwd",
+        "secret",
+    ];
+    const KEYS_OF: [&str; 8] = [
+        "api",
+        "access",
+        "auth",
+        "private",
+        "secret",
+        "subscription",
+        "function",
+        "functions",
+    ];
+    const TOKENS_OF: [&str; 10] = [
+        "access", "api", "auth", "bearer", "csrf", "hf", "id", "refresh", "secret", "session",
+    ];
+    let words = words(name);
+    let pair = |pair: &[String]| match pair[1].as_str() {
+        "key" | "keys" => KEYS_OF.contains(&pair[0].as_str()),
+        "token" => TOKENS_OF.contains(&pair[0].as_str()),
+        _ => false,
+    };
+    words.iter().any(|w| ALONE.contains(&w.as_str()))
+        || words.windows(2).any(pair)
+        || matches!(&words[..], [only] if matches!(only.as_str(), "key" | "token"))
+}
+
+/// A name in words, in lower case: `X-Api-Key`, `x_api_key` and `xApiKey` are `x`, `api`, `key`.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && after_lower) {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric() {
+            words.last_mut().expect("never empty").extend(c.to_lowercase());
+        }
+        after_lower = c.is_lowercase();
+    }
+    words.retain(|w| !w.is_empty());
+    words
+}
+
+/// Whether a value has the shape of a well-known kind of key, whatever its name.
+fn looks_like_a_key(value: &str) -> bool {
+    const PREFIXES: [&str; 8] = ["sk-", "sk_", "pk_", "hf_", "gsk_", "xai-", "ghp_", "nvapi-"];
+    let value = value.trim();
+    let scheme = |scheme: &str| {
+        value
+            .get(..scheme.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(scheme))
+    };
+    let solid = value.len() >= 20 && value.bytes().all(|b| b.is_ascii_graphic());
+    scheme("bearer ")
+        || scheme("basic ") && !value[6..].contains(' ')
+        || (solid && PREFIXES.iter().any(|p| value.starts_with(p)))
+}
+
+/// A URL without its user part, and with the values of secret-looking query parameters hidden.
+fn url_without_secrets(url: &str) -> String {
+    let (base, query) = match url.split_once('?') {
+        Some((base, query)) => (base, Some(query)),
+        None => (url, None),
+    };
+    let mut out = match base.split_once("://") {
+        Some((scheme, rest)) => {
+            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+            format!("{scheme}://{host}{path}")
+        }
+        None => base.to_owned(),
+    };
+    if let Some(query) = query {
+        let parts: Vec<String> = query
+            .split('&')
+            .map(|part| match part.split_once('=') {
+                Some((name, value)) if is_secret_header(name) || looks_like_a_key(value) => format!("{name}={HIDDEN}"),
+                _ => part.to_owned(),
+            })
+            .collect();
+        out = format!("{out}?{}", parts.join("&"));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secret_headers_are_hidden_and_others_are_kept() {
+        let names = [
+            ("Authorization", true),
+            ("proxy-authorization", true),
+            ("api-key", true),
+            ("X-Api-Key", true),
+            ("x-goog-api-key", true),
+            ("apikey", true),
+            ("Ocp-Apim-Subscription-Key", true),
+            ("X-Auth-Token", true),
+            ("Cookie", true),
+            ("X-Client-Secret", true),
+            ("Content-Type", false),
+            ("X-Request-Id", false),
+            ("X-SMG-Routing-Key-Policy", false),
+        ];
+        let config = RunConfig {
+            extra_headers: names
+                .iter()
+                .map(|(n, _)| ((*n).to_owned(), "value".to_owned()))
+                .collect(),
+            ..RunConfig::default()
+        };
+        for ((name, value), (_, secret)) in without_secrets(&config).extra_headers.iter().zip(names) {
+            assert_eq!(value == HIDDEN, secret, "{name}");
+        }
+    }
+
+    #[test]
+    fn secret_keys_of_the_body_are_hidden_at_any_depth_and_parameters_are_kept() {
+        let Value::Object(extra_body) = serde_json::json!({
+            "max_tokens": 5, "stop_token_ids": [1], "prompt_cache_key": "abc", "skip_special_tokens": true, "top_k": 3,
+            "author": "me", "key": "x",
+            "apiKey": "x", "nested": [{ "access_token": "x", "password": 12, "note": "Bearer abc" }],
+            "other": "sk-0123456789abcdefghij",
+        }) else {
+            unreachable!()
+        };
+        let config = RunConfig {
+            extra_body,
+            ..RunConfig::default()
+        };
+        let masked = Value::Object(without_secrets(&config).extra_body);
+        let wanted = serde_json::json!({
+            "max_tokens": 5, "stop_token_ids": [1], "prompt_cache_key": "abc", "skip_special_tokens": true, "top_k": 3,
+            "author": "me", "key": HIDDEN,
+            "apiKey": HIDDEN, "nested": [{ "access_token": HIDDEN, "password": HIDDEN, "note": HIDDEN }],
+            "other": HIDDEN,
+        });
+        assert_eq!(masked, wanted);
+    }
+
+    #[test]
+    fn a_url_keeps_its_host_and_loses_its_secrets() {
+        let cases = [
+            ("http://127.0.0.1:30000", "http://127.0.0.1:30000"),
+            ("https://me:pw@host/v1", "https://host/v1"),
+            (
+                "https://host/v1?api_key=abc&model=m",
+                "https://host/v1?api_key=(hidden)&model=m",
+            ),
+            ("https://host?token=abc", "https://host?token=(hidden)"),
+            ("simulated", "simulated"),
+            ("", ""),
+        ];
+        for (url, shown) in cases {
+            assert_eq!(url_without_secrets(url), shown);
+        }
+    }
+}
