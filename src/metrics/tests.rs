@@ -28,6 +28,7 @@ fn record(outcome: Outcome, at_us: &[u32], tokens: &[u32]) -> RequestRecord {
             ..Times::default()
         },
         status: Some(200),
+        response_id: None,
         finish_reason: None,
         marks: Marks {
             at_us: at_us.to_vec(),

@@ -39,6 +39,7 @@ fn record(index: u32, outcome: Outcome) -> RequestRecord {
             ..Times::default()
         },
         status: Some(200),
+        response_id: None,
         finish_reason: None,
         marks: Marks {
             at_us: vec![20_200, 28_600],
@@ -69,6 +70,7 @@ fn document(requests: Vec<RequestRecord>) -> Document {
         config: RunConfig::default(),
         slots: Slots::default(),
         client: Health::default(),
+        notes: Vec::new(),
         summary: summarize(&requests, duration_ms),
         requests,
         warmup: Vec::new(),
