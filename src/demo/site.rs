@@ -9,6 +9,8 @@ use axum::{
 use tower_http::{services::ServeDir, set_header::SetResponseHeaderLayer};
 
 /// Headers that make the page cross-origin isolated, which gives it the finer clock; and no stale pages.
+/// `credentialless` and not `require-corp`: under that, a request whose answer the page may not read fails like one that
+/// nobody answers, and *Check connection* could not tell the two apart.
 const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (
         HeaderName::from_static("cross-origin-opener-policy"),
@@ -16,7 +18,7 @@ const HEADERS: [(HeaderName, HeaderValue); 5] = [
     ),
     (
         HeaderName::from_static("cross-origin-embedder-policy"),
-        HeaderValue::from_static("require-corp"),
+        HeaderValue::from_static("credentialless"),
     ),
     (
         HeaderName::from_static("cross-origin-resource-policy"),

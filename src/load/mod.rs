@@ -1,6 +1,8 @@
 //! When, and over which connections, requests are sent.
 
+pub mod estimate;
 pub mod lanes;
 mod progress;
+pub mod reach;
 
 pub use progress::{EngineEvent, Progress, RunEnd, TokenBucket};

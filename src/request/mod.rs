@@ -16,6 +16,7 @@ mod record;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod replay;
 mod usage;
+mod words;
 
 pub use answer::ToolCall;
 pub use explain::{ExplainedEvent, explain};

@@ -1,0 +1,290 @@
+//! *Check connection*: from what the browser let the page see to what is likely wrong, and what to do.
+
+use serde_json::Value;
+
+use super::lanes::is_loopback;
+
+/// What came of one fetch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fetched {
+    /// An answer that the page may read.
+    Answer {
+        /// HTTP status.
+        status: u16,
+        /// Its body.
+        body: String,
+    },
+    /// Rejected; a browser does not say why.
+    Rejected,
+    /// No answer in time.
+    Silent,
+}
+
+/// What the page saw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The base URL.
+    pub base_url: String,
+    /// Whether the page itself came over https.
+    pub page_is_https: bool,
+    /// The page's origin, for the advice.
+    pub page_origin: String,
+    /// Whether a key was sent.
+    pub with_key: bool,
+    /// The model that will be asked; may be empty.
+    pub model: String,
+    /// `GET /v1/models` with the key.
+    pub models: Fetched,
+    /// A request whose answer the page may not read got one; not tried if `models` was answered.
+    pub touched: Option<bool>,
+    /// `GET /health` without a key could be read; not tried if `models` was answered.
+    pub open_path_readable: Option<bool>,
+}
+
+/// What it comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Whether a run can be expected to work.
+    pub works: bool,
+    /// What happened and the likely cause.
+    pub words: String,
+    /// What to do; empty if nothing.
+    pub advice: String,
+    /// Models the server lists.
+    pub models: Vec<String>,
+}
+
+/// Judges what was seen.
+pub fn judge(seen: &Seen) -> Finding {
+    match &seen.models {
+        Fetched::Answer { status, body } => answered(seen, *status, body),
+        Fetched::Silent => wrong(
+            format!(
+                "{} took the connection, but did not answer within the limit.",
+                seen.base_url
+            ),
+            "The server may still be loading its model. Wait, then check again.".into(),
+        ),
+        Fetched::Rejected => rejected(seen),
+    }
+}
+
+fn wrong(words: String, advice: String) -> Finding {
+    Finding {
+        works: false,
+        words,
+        advice,
+        models: Vec::new(),
+    }
+}
+
+fn answered(seen: &Seen, status: u16, body: &str) -> Finding {
+    match status {
+        401 | 403 => wrong(
+            format!("The server refused the key ({status})."),
+            if seen.with_key {
+                "Check the API key."
+            } else {
+                "This server wants an API key: type it above."
+            }
+            .into(),
+        ),
+        200..=299 => match listed(body) {
+            Some(models) => with_models(seen, models),
+            None => wrong(
+                "Something answers there, but not as an OpenAI-compatible server: /v1/models gave no list of models."
+                    .into(),
+                "Check the port and the path. The base URL is what stands before /v1, such as http://localhost:30000."
+                    .into(),
+            ),
+        },
+        404 | 405 => wrong(
+            format!(
+                "There is no /v1/models at this address ({status}), so this is likely no OpenAI-compatible server, or the path is wrong."
+            ),
+            "The base URL is what stands before /v1, such as http://localhost:30000.".into(),
+        ),
+        _ => {
+            let told = crate::protocol::describe_http_error(status, body.as_bytes());
+            wrong(
+                format!(
+                    "The server answers, but with an error: {}.",
+                    told.message.trim_end_matches('.')
+                ),
+                "Look at the server's log; if it is still starting, wait and check again.".into(),
+            )
+        }
+    }
+}
+
+fn listed(body: &str) -> Option<Vec<String>> {
+    let list: Value = serde_json::from_str(body).ok()?;
+    let models = list["data"].as_array()?;
+    Some(
+        models
+            .iter()
+            .filter_map(|model| model["id"].as_str().map(str::to_owned))
+            .collect(),
+    )
+}
+
+fn with_models(seen: &Seen, models: Vec<String>) -> Finding {
+    let unknown = !seen.model.is_empty() && !models.is_empty() && !models.contains(&seen.model);
+    let names = models.join(", ");
+    if unknown {
+        return Finding {
+            works: false,
+            words: format!(
+                "The server works, but does not list the model \"{}\". It lists: {names}.",
+                seen.model
+            ),
+            advice: "Pick one of these. (SGLang answers under any name, other servers refuse unknown ones.)".into(),
+            models,
+        };
+    }
+    let words = match models.len() {
+        0 => "The connection works. The server lists no models; type the name it expects.".to_owned(),
+        1 => format!("The connection works. The server has the model {names}."),
+        n => format!("The connection works. The server has {n} models: {names}."),
+    };
+    Finding {
+        works: true,
+        words,
+        advice: String::new(),
+        models,
+    }
+}
+
+fn rejected(seen: &Seen) -> Finding {
+    let plain_http = seen.base_url.to_ascii_lowercase().starts_with("http:");
+    let url = &seen.base_url;
+    if seen.page_is_https && plain_http && !is_loopback(url) {
+        return wrong(
+            format!("The browser blocked this: a page that came over https may not ask {url} over http (mixed content)."),
+            "Reach the server through a tunnel on this machine (ssh -L 30000:localhost:30000 HOST, then http://localhost:30000), \
+             serve this page over http, or give the server a certificate."
+                .into(),
+        );
+    }
+    match (seen.touched, seen.open_path_readable) {
+        (_, Some(true)) => wrong(
+            "The server is there and lets this page read its open paths, but not the answer to this request. Likely the key is \
+             wrong or missing: SGLang sends its 401 without CORS headers, so that a browser shows only a failure."
+                .into(),
+            if seen.with_key { "Check the API key." } else { "Type the API key above." }.into(),
+        ),
+        (Some(true), _) => wrong(
+            format!("Something answers at {url}, but the browser may not read it: likely it sends no CORS headers for {}.", seen.page_origin),
+            "SGLang allows all origins by itself (its embedded Rust server does not). vLLM: --allowed-origins '[\"*\"]'. \
+             Ollama: OLLAMA_ORIGINS=*. Or put a proxy in front that adds Access-Control-Allow-Origin."
+                .into(),
+        ),
+        _ => wrong(
+            format!("Nothing answers at {url}: likely the server is not running, the port is wrong, or it cannot be reached from here."),
+            if is_loopback(url) {
+                "Start the server, and check the port. If it runs on another machine: ssh -L 30000:localhost:30000 HOST."
+            } else {
+                "Check host and port. A server that listens on 127.0.0.1 alone is reached by: ssh -L 30000:localhost:30000 HOST, \
+                 then http://localhost:30000."
+            }
+            .into(),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(models: Fetched) -> Seen {
+        Seen {
+            base_url: "http://localhost:30000".into(),
+            page_is_https: false,
+            page_origin: "http://localhost:8080".into(),
+            with_key: false,
+            model: String::new(),
+            models,
+            touched: None,
+            open_path_readable: None,
+        }
+    }
+
+    fn answer(status: u16, body: &str) -> Fetched {
+        Fetched::Answer {
+            status,
+            body: body.into(),
+        }
+    }
+
+    const LIST: &str = r#"{"object":"list","data":[{"id":"tiny"},{"id":"big"}]}"#;
+
+    #[test]
+    fn a_list_of_models_works_and_an_unlisted_model_is_named_with_those_there_are() {
+        let finding = judge(&seen(answer(200, LIST)));
+        assert!(finding.works && finding.models == ["tiny", "big"], "{finding:?}");
+        let finding = judge(&Seen {
+            model: "huge".into(),
+            ..seen(answer(200, LIST))
+        });
+        assert!(
+            !finding.works && finding.words.contains("huge") && finding.words.contains("tiny, big"),
+            "{finding:?}"
+        );
+    }
+
+    #[test]
+    fn each_cause_has_its_words() {
+        let blind = |touched, open| Seen {
+            touched: Some(touched),
+            open_path_readable: Some(open),
+            ..seen(Fetched::Rejected)
+        };
+        for (seen, words, advice) in [
+            (seen(answer(401, "{}")), "refused the key", "type it above"),
+            (
+                seen(answer(200, "<html>")),
+                "not as an OpenAI-compatible server",
+                "before /v1",
+            ),
+            (
+                seen(answer(404, "{}")),
+                "likely no OpenAI-compatible server",
+                "before /v1",
+            ),
+            (
+                seen(answer(503, "{\"message\":\"loading\"}")),
+                "HTTP 503: loading",
+                "wait",
+            ),
+            (seen(Fetched::Silent), "did not answer", "Wait"),
+            (blind(false, false), "Nothing answers", "Start the server"),
+            (blind(true, false), "no CORS headers", "--allowed-origins"),
+            (blind(true, true), "Likely the key is wrong", "API key"),
+            (
+                Seen {
+                    page_is_https: true,
+                    base_url: "http://gpu:1".into(),
+                    ..blind(false, false)
+                },
+                "mixed content",
+                "ssh -L",
+            ),
+        ] {
+            let finding = judge(&seen);
+            assert!(
+                !finding.works && finding.words.contains(words) && finding.advice.contains(advice),
+                "{finding:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn localhost_from_an_https_page_is_no_mixed_content() {
+        let finding = judge(&Seen {
+            page_is_https: true,
+            touched: Some(false),
+            ..seen(Fetched::Rejected)
+        });
+        assert!(finding.words.contains("Nothing answers"), "{finding:?}");
+    }
+}
