@@ -69,5 +69,5 @@ fn nothing(size: Size, theme: Theme, title: &str, why: &str, head: Vec<String>) 
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(target_arch = "wasm32")))]
 mod tests;

@@ -11,5 +11,5 @@ pub use document::{Document, Ending, FORMAT_VERSION, Format, ServerFacts, Slots}
 pub use markdown::markdown;
 pub use secrets::{HIDDEN, without_secrets};
 
-#[cfg(test)]
+#[cfg(all(test, not(target_arch = "wasm32")))]
 mod tests;
