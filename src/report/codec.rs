@@ -136,13 +136,13 @@ fn check(document: &Document) -> Result<(), String> {
         ("warmup", true, &document.warmup),
     ] {
         for (position, record) in records.iter().enumerate() {
-            check_record(record, warmup).map_err(|why| format!("{name}[{position}]: {why}"))?;
+            check_record(record, warmup, document.config.stream).map_err(|why| format!("{name}[{position}]: {why}"))?;
         }
     }
     Ok(())
 }
 
-fn check_record(record: &RequestRecord, warmup: bool) -> Result<(), &'static str> {
+fn check_record(record: &RequestRecord, warmup: bool, streamed: bool) -> Result<(), &'static str> {
     let marks = &record.marks;
     if record.warmup != warmup {
         Err("\"warmup\" contradicts the list it is in")
@@ -150,7 +150,10 @@ fn check_record(record: &RequestRecord, warmup: bool) -> Result<(), &'static str
         Err("it failed, but does not say why")
     } else if record.outcome == crate::request::Outcome::Succeeded && record.failure.is_some() {
         Err("it claims to have succeeded in spite of a failure")
-    } else if record.outcome == crate::request::Outcome::Succeeded && record.times.first_token_ms.is_none() {
+    } else if streamed
+        && record.outcome == crate::request::Outcome::Succeeded
+        && record.times.first_token_ms.is_none()
+    {
         Err("it claims to have succeeded without a token")
     } else if !marks.tokens.is_empty() && marks.tokens.len() != marks.at_us.len() {
         Err("marks.tokens and marks.at_us differ in length")
