@@ -195,6 +195,20 @@ pub fn is_loopback(url: &str) -> bool {
     around_loopback_host(url).is_some()
 }
 
+/// Whether a host is on this machine or in a private network, as far as its name tells.
+pub fn is_private(host: &str) -> bool {
+    if let Ok(ip) = host.parse::<std::net::Ipv4Addr>() {
+        return ip.is_loopback() || ip.is_private() || ip.is_link_local();
+    }
+    if let Ok(ip) = host.parse::<std::net::Ipv6Addr>() {
+        return ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local();
+    }
+    !host.contains('.')
+        || ["localhost", "local", "lan", "internal", "home"]
+            .iter()
+            .any(|end| host.ends_with(&format!(".{end}")))
+}
+
 /// The host of a URL, in lower case and without port; `None` if it has none.
 pub fn host(url: &str) -> Option<String> {
     Some(
@@ -296,6 +310,25 @@ mod tests {
             ["http://a:1", "http://b:1"]
         );
         assert_eq!(advice(&config), None);
+    }
+
+    #[test]
+    fn private_hosts_are_told_from_public_ones() {
+        for host in [
+            "localhost",
+            "127.0.0.1",
+            "10.1.2.3",
+            "192.168.0.9",
+            "::1",
+            "fd00::1",
+            "gpu-box",
+            "gpu.lan",
+        ] {
+            assert!(is_private(host), "{host}");
+        }
+        for host in ["api.example.com", "8.8.8.8", "2001:4860::1"] {
+            assert!(!is_private(host), "{host}");
+        }
     }
 
     #[test]

@@ -150,9 +150,7 @@ fn check_record(record: &RequestRecord, warmup: bool, streamed: bool) -> Result<
         Err("it failed, but does not say why")
     } else if record.outcome == crate::request::Outcome::Succeeded && record.failure.is_some() {
         Err("it claims to have succeeded in spite of a failure")
-    } else if streamed
-        && record.outcome == crate::request::Outcome::Succeeded
-        && record.times.first_token_ms.is_none()
+    } else if streamed && record.outcome == crate::request::Outcome::Succeeded && record.times.first_token_ms.is_none()
     {
         Err("it claims to have succeeded without a token")
     } else if !marks.tokens.is_empty() && marks.tokens.len() != marks.at_us.len() {

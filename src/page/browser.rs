@@ -1,0 +1,160 @@
+//! The few things of the browser that the page needs beside its elements. Each degrades where the browser refuses.
+
+use js_sys::Array;
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Storage, Url};
+
+use crate::chart::{Theme, custom_properties};
+
+const THEME_KEY: &str = "streamgauge.theme";
+const API_KEY: &str = "streamgauge.key";
+
+fn document() -> Option<web_sys::Document> {
+    web_sys::window()?.document()
+}
+
+/// Makes the charts' colours follow the theme.
+pub fn install_chart_colours() {
+    let (light, dark) = (custom_properties(Theme::Light), custom_properties(Theme::Dark));
+    let css = format!(
+        ":root{{{light}}}@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}:root[data-theme=dark]{{{dark}}}"
+    );
+    let Some(document) = document() else { return };
+    if let (Ok(style), Some(head)) = (document.create_element("style"), document.head()) {
+        style.set_text_content(Some(&css));
+        let _ = head.append_child(&style);
+    }
+}
+
+/// The query of the page's URL.
+pub fn query() -> String {
+    web_sys::window()
+        .and_then(|window| window.location().search().ok())
+        .unwrap_or_default()
+}
+
+/// Puts a query into the page's URL without loading anything.
+pub fn set_query(query: &str) {
+    let Some(window) = web_sys::window() else { return };
+    let path = window.location().pathname().unwrap_or_default();
+    let url = if query.is_empty() {
+        path
+    } else {
+        format!("{path}?{query}")
+    };
+    if let Ok(history) = window.history() {
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&url));
+    }
+}
+
+/// The page's origin and whether it came over https.
+pub fn origin() -> (String, bool) {
+    let origin = web_sys::window()
+        .and_then(|window| window.location().origin().ok())
+        .unwrap_or_default();
+    let https = origin.starts_with("https:");
+    (origin, https)
+}
+
+/// Asks a question with yes and no.
+pub fn confirm(question: &str) -> bool {
+    web_sys::window().is_some_and(|window| window.confirm_with_message(question).unwrap_or(false))
+}
+
+fn local() -> Option<Storage> {
+    web_sys::window()?.local_storage().ok()?
+}
+
+fn session() -> Option<Storage> {
+    web_sys::window()?.session_storage().ok()?
+}
+
+/// The theme chosen before; empty for the system's.
+pub fn stored_theme() -> String {
+    local()
+        .and_then(|storage| storage.get_item(THEME_KEY).ok()?)
+        .unwrap_or_default()
+}
+
+/// Applies and keeps a theme; empty for the system's.
+pub fn set_theme(theme: &str) {
+    if let Some(root) = document().and_then(|document| document.document_element()) {
+        let _ = if theme.is_empty() {
+            root.remove_attribute("data-theme")
+        } else {
+            root.set_attribute("data-theme", theme)
+        };
+    }
+    if let Some(storage) = local() {
+        let _ = if theme.is_empty() {
+            storage.remove_item(THEME_KEY)
+        } else {
+            storage.set_item(THEME_KEY, theme)
+        };
+    }
+}
+
+/// The key kept for this tab.
+pub fn stored_key() -> Option<String> {
+    session()?.get_item(API_KEY).ok()?
+}
+
+/// Keeps a key for this tab, or forgets it.
+pub fn keep_key(key: Option<&str>) {
+    if let Some(storage) = session() {
+        let _ = match key {
+            Some(key) => storage.set_item(API_KEY, key),
+            None => storage.remove_item(API_KEY),
+        };
+    }
+}
+
+/// Width of the window, CSS px.
+pub fn window_width() -> f64 {
+    web_sys::window()
+        .and_then(|window| window.inner_width().ok()?.as_f64())
+        .unwrap_or(1280.0)
+}
+
+/// Saves text as a file.
+///
+/// # Errors
+/// The browser's refusal.
+pub fn save_file(name: &str, mime: &str, text: &str) -> Result<(), JsValue> {
+    let options = BlobPropertyBag::new();
+    options.set_type(mime);
+    let blob = Blob::new_with_str_sequence_and_options(&Array::of1(&text.into()), &options)?;
+    let url = Url::create_object_url_with_blob(&blob)?;
+    let document = document().ok_or(JsValue::NULL)?;
+    let link: HtmlAnchorElement = document.create_element("a")?.dyn_into()?;
+    link.set_href(&url);
+    link.set_download(name);
+    link.click();
+    // The browser has taken the blob by the next turn of its loop.
+    gloo_timers::callback::Timeout::new(10_000, move || _ = Url::revoke_object_url(&url)).forget();
+    Ok(())
+}
+
+/// Puts text on the clipboard; `false` where the browser does not allow it.
+pub async fn copy(text: &str) -> bool {
+    let Some(window) = web_sys::window() else { return false };
+    wasm_bindgen_futures::JsFuture::from(window.navigator().clipboard().write_text(text))
+        .await
+        .is_ok()
+}
+
+/// Date and time of a moment, in the person's own way.
+pub fn date_and_time(unix_ms: f64) -> String {
+    String::from(js_sys::Date::new(&unix_ms.into()).to_locale_string("default", &JsValue::UNDEFINED))
+}
+
+/// Date and time as part of a file's name: `20261201-142305`.
+pub fn stamp(unix_ms: f64) -> String {
+    let iso = String::from(js_sys::Date::new(&unix_ms.into()).to_iso_string());
+    let digits: String = iso
+        .chars()
+        .take(19)
+        .filter(|c| c.is_ascii_digit() || *c == 'T')
+        .collect();
+    digits.replace('T', "-")
+}

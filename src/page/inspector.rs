@@ -1,0 +1,257 @@
+//! One request, down to its bytes.
+
+use std::fmt::Write;
+
+use leptos::{html, prelude::*};
+
+use super::state::Page;
+use crate::{
+    config::Api,
+    report::format,
+    request::{Evidence, ReadEvidence, RequestRecord, Spec, explain},
+};
+
+/// Bytes shown per view; more is said, not hidden.
+const SHOWN_BYTES: usize = 32 * 1024;
+
+/// The inspector: a dialogue over the page.
+#[component]
+pub fn Inspector() -> impl IntoView {
+    let page = Page::get();
+    let dialog = NodeRef::<html::Dialog>::new();
+    Effect::new(move |_| {
+        let Some(dialog) = dialog.get() else { return };
+        match (page.inspected.with(Option::is_some), dialog.open()) {
+            (true, false) => _ = dialog.show_modal(),
+            (false, true) => dialog.close(),
+            _ => {}
+        }
+    });
+    view! {
+        <dialog node_ref=dialog class="inspector" aria-labelledby="inspector-title" on:close=move |_| page.inspected.set(None)>
+            {move || page.inspected.get().map(|record| view! { <Record record /> })}
+        </dialog>
+    }
+}
+
+#[component]
+fn Record(record: RequestRecord) -> impl IntoView {
+    let page = Page::get();
+    let title = if record.warmup {
+        format!("Warm-up request #{}", record.index)
+    } else {
+        format!("Request #{}", record.index)
+    };
+    let rule = record.failure.as_ref().map(|failure| failure.rule.statement());
+    let facts = facts(&record);
+    let api = page
+        .checked
+        .with_untracked(|checked| checked.as_ref().map(|config| config.api).unwrap_or_default());
+    let bytes = record
+        .evidence
+        .as_ref()
+        .map(|evidence| bytes_view(evidence.clone(), &record, api));
+    view! {
+        <div class="inspector-head">
+            <h2 id="inspector-title">{title}</h2>
+            <span class=format!("outcome {}", record.outcome.name())>{format::outcome_words(record.outcome)}</span>
+            <form method="dialog"><button aria-label="Close">"×"</button></form>
+        </div>
+        <p class="story">{record.story()}</p>
+        {rule.map(|rule| view! { <p class="quiet">"The rule: " {rule}</p> })}
+        <dl class="facts">
+            {facts.into_iter().map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> }).collect_view()}
+        </dl>
+        {match bytes {
+            Some(bytes) => bytes,
+            None => view! { <p class="quiet">"The bytes of successes are not kept."</p> }.into_any(),
+        }}
+    }
+}
+
+fn facts(record: &RequestRecord) -> Vec<(&'static str, String)> {
+    let times = &record.times;
+    let after = |at_ms: Option<f64>| at_ms.map(|at_ms| format::millis(at_ms - times.dispatched_ms));
+    let mut facts = vec![
+        (
+            "Sent",
+            format!("{:.3}\u{202f}s into the run", times.dispatched_ms / 1000.0),
+        ),
+        (
+            "Client's queue",
+            format::millis(times.dispatched_ms - times.scheduled_ms),
+        ),
+    ];
+    let optional = [
+        ("Status", record.status.map(|status| status.to_string())),
+        ("Headers after", after(times.headers_ms)),
+        ("First byte after", after(times.first_byte_ms)),
+        ("First token after (TTFT)", after(times.first_token_ms)),
+        ("Last token after", after(times.last_token_ms)),
+        ("[DONE] after", after(times.done_ms)),
+        ("Verdict after", after(Some(times.ended_ms))),
+        ("Finish reason", record.finish_reason.clone()),
+        ("Token frames", Some(format::count(record.tokens.frames.into()))),
+        (
+            "Output tokens",
+            record
+                .tokens
+                .output
+                .map(|n| format!("{} ({:?})", format::count(n), record.tokens.source).to_lowercase()),
+        ),
+        ("Usage not believed", record.tokens.suspect.clone()),
+        (
+            "Reads, bytes",
+            Some(format!(
+                "{}, {}",
+                format::count(record.wire.reads.into()),
+                format::bytes(record.wire.bytes)
+            )),
+        ),
+        ("Server's name for it", record.response_id.clone()),
+    ];
+    facts.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    facts
+}
+
+fn bytes_view(evidence: Evidence, record: &RequestRecord, api: Api) -> AnyView {
+    let dispatched_ms = record.times.dispatched_ms;
+    let api = if evidence.url.ends_with("/generate") {
+        Api::Generate
+    } else if evidence.url.ends_with("/chat/completions") {
+        Api::Chat
+    } else if evidence.url.ends_with("/completions") {
+        Api::Completions
+    } else {
+        api
+    };
+    let spec = Spec {
+        api,
+        keep_bytes: 0,
+        ..Spec::default()
+    };
+    let content_type = evidence
+        .headers
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case("content-type"))
+        .map(|(_, value)| value.as_str());
+    let events = explain(spec, record.status.unwrap_or(200), content_type, &evidence.reads);
+    let kept: usize = evidence.reads.iter().map(|read| read.bytes.len()).sum();
+    let dropped = evidence.dropped_bytes;
+    let note = if dropped > 0 {
+        format!(
+            "The first {} of {} are kept.",
+            format::bytes(kept as u64),
+            format::bytes(kept as u64 + dropped)
+        )
+    } else {
+        format!("All {} are kept.", format::bytes(kept as u64))
+    };
+    let hex = RwSignal::new(false);
+    let curl = curl(&evidence);
+    let reads = StoredValue::new(evidence.reads);
+    let headers = evidence
+        .headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}\n"))
+        .collect::<String>();
+    let has_events = !events.is_empty();
+    let rows = events
+        .into_iter()
+        .map(|event| {
+            let class = if event.verdict.is_some() {
+                "decides"
+            } else if event.after_failure {
+                "after"
+            } else {
+                ""
+            };
+            view! {
+                <tr class=class>
+                    <td class="num">{format::millis(event.at_ms - dispatched_ms)}</td>
+                    <td class="num">{event.read + 1}</td>
+                    <td>{event.meaning.to_string()}</td>
+                    <td class="mono">{event.data}</td>
+                </tr>
+            }
+        })
+        .collect_view();
+    view! {
+        {has_events
+            .then(|| {
+                view! {
+                    <h3>"Events as they were read"</h3>
+                    <div class="scroll tall">
+                        <table class="events">
+                            <thead><tr><th class="num">"after"</th><th class="num">"read"</th><th>"meaning"</th><th>"data"</th></tr></thead>
+                            <tbody>{rows}</tbody>
+                        </table>
+                    </div>
+                }
+            })}
+        <h3>"Bytes as they came"</h3>
+        <div class="toolbar">
+            <span class="quiet">{note}</span>
+            <button type="button" aria-pressed=move || hex.get().to_string() on:click=move |_| hex.update(|hex| *hex = !*hex)>"Hex"</button>
+        </div>
+        <pre class="bytes" tabindex="0">{move || reads.with_value(|reads| dump(reads, dispatched_ms, hex.get()))}</pre>
+        <details>
+            <summary>"Request"</summary>
+            <p class="quiet">"The same by curl (put your key in, if the server wants one):"</p>
+            <pre class="bytes" tabindex="0">{curl}</pre>
+        </details>
+        <details>
+            <summary>"Response headers that a browser may read"</summary>
+            <pre class="bytes" tabindex="0">{headers}</pre>
+        </details>
+    }
+    .into_any()
+}
+
+/// The reads with their times, as text or in hex.
+fn dump(reads: &[ReadEvidence], dispatched_ms: f64, hex: bool) -> String {
+    let mut text = String::new();
+    let mut room = SHOWN_BYTES;
+    for (i, read) in reads.iter().enumerate() {
+        if room == 0 {
+            let _ = writeln!(
+                text,
+                "… {} more reads; save the result to have them all",
+                reads.len() - i
+            );
+            break;
+        }
+        let shown = &read.bytes[..read.bytes.len().min(room)];
+        room -= shown.len();
+        let _ = writeln!(
+            text,
+            "── read {} · {:.2} ms · {} bytes",
+            i + 1,
+            read.at_ms - dispatched_ms,
+            read.bytes.len()
+        );
+        if hex {
+            for (line, row) in shown.chunks(16).enumerate() {
+                let _ = write!(text, "{:06x}  ", line * 16);
+                row.iter().for_each(|byte| _ = write!(text, "{byte:02x} "));
+                let pad = 3 * (16 - row.len());
+                let shown: String = row
+                    .iter()
+                    .map(|b| if (0x20..0x7f).contains(b) { char::from(*b) } else { '.' })
+                    .collect();
+                let _ = writeln!(text, "{:pad$} {shown}", "");
+            }
+        } else {
+            let _ = writeln!(text, "{}", String::from_utf8_lossy(shown).trim_end_matches('\n'));
+        }
+    }
+    text
+}
+
+fn curl(evidence: &Evidence) -> String {
+    let body = evidence.request_body.replace('\'', "'\\''");
+    format!(
+        "curl -N -i '{}' \\\n  -H 'Content-Type: application/json' \\\n  -H 'Authorization: Bearer …' \\\n  -d '{body}'",
+        evidence.url
+    )
+}

@@ -1,0 +1,13 @@
+//! Small pieces that several views use.
+
+mod chart;
+mod field;
+mod figure;
+mod term;
+mod verdict;
+
+pub use chart::ChartView;
+pub use field::{AreaField, CheckField, TextField};
+pub use figure::Figure;
+pub use term::Term;
+pub use verdict::VerdictBadge;

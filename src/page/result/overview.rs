@@ -1,0 +1,208 @@
+//! What was measured, and the few figures that matter first.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+
+use super::Filter;
+use crate::{
+    page::{
+        browser,
+        parts::{Figure, VerdictBadge},
+        state::Page,
+    },
+    report::{Document, Ending, format, markdown},
+    request::Outcome,
+};
+
+/// Header and headline figures.
+#[component]
+pub fn Overview(document: Arc<Document>, filter: RwSignal<Filter>) -> impl IntoView {
+    let page = Page::get();
+    let copied = RwSignal::new(None::<bool>);
+    let config = &document.config;
+    let title = match (document.server.model.as_str(), document.simulated) {
+        (_, true) => "Simulated server".to_owned(),
+        ("", false) => document.server.base_url.clone(),
+        (model, false) => format!("{model} at {}", document.server.base_url),
+    };
+    let ending = match document.ending {
+        Ending::Completed => None,
+        Ending::StoppedByUser => Some("Stopped by the user"),
+        Ending::Interrupted => Some("Interrupted"),
+    };
+    let facts = format!(
+        "{} · {} requests, {} at a time · {} prompt tokens, {} output tokens asked · {} warm-up · {} · {}",
+        crate::protocol::api_path(config.api),
+        format::count(config.requests.into()),
+        format::count(config.concurrency.into()),
+        format::count(config.input_tokens.into()),
+        format::count(config.output_tokens.into()),
+        format::count(config.warmup.into()),
+        format::wait(document.duration_ms / 1000.0),
+        browser::date_and_time(document.started_unix_ms),
+    );
+    let save = {
+        let document = document.clone();
+        move |_| {
+            if let Err(error) = browser::save_file(&file_name(&document), "application/json", &document.to_json()) {
+                page.notice(format!("The browser refused to save the file: {error:?}"));
+            }
+        }
+    };
+    let copy = {
+        let document = document.clone();
+        move |_| {
+            let text = markdown(&document);
+            spawn_local(async move { copied.set(Some(browser::copy(&text).await)) });
+        }
+    };
+    let again = {
+        let config = config.clone();
+        move |_| {
+            page.take_config(&config);
+            page.back();
+        }
+    };
+    let health = document.client.clone();
+    view! {
+        <header class="result-head">
+            <div>
+                <h1>{title}</h1>
+                <p class="quiet">{facts}</p>
+                <p class="badges">
+                    {document.simulated.then(|| view! { <span class="badge simulated">"Simulated: says nothing about a real server"</span> })}
+                    {ending.map(|ending| view! { <span class="badge warn">{ending}</span> })}
+                    <VerdictBadge health=Signal::derive(move || health.clone()) />
+                </p>
+            </div>
+            <div class="actions">
+                <button type="button" class="primary" on:click=again>"New run"</button>
+                <button type="button" on:click=save>"Save JSON"</button>
+                <button type="button" on:click=copy>"Copy as Markdown"</button>
+                <span class="quiet" role="status">
+                    {move || copied.get().map(|done| if done { "Copied." } else { "The browser did not allow it." })}
+                </span>
+            </div>
+        </header>
+        {(!document.client.reasons.is_empty())
+            .then(|| {
+                view! { <ul class="reasons">{document.client.reasons.iter().map(|reason| view! { <li>{reason.clone()}</li> }).collect_view()}</ul> }
+            })}
+        <Headline document=document.clone() />
+        <Outcomes document filter />
+    }
+}
+
+fn file_name(document: &Document) -> String {
+    let model: String = document
+        .server
+        .model
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let model = if document.simulated {
+        "simulated"
+    } else {
+        model.trim_matches('-')
+    };
+    let model = if model.is_empty() { "result" } else { model };
+    format!("streamgauge-{model}-{}.json", browser::stamp(document.started_unix_ms))
+}
+
+#[component]
+fn Headline(document: Arc<Document>) -> impl IntoView {
+    let summary = &document.summary;
+    let failed = match summary.failed {
+        0 => "0".to_owned(),
+        failed => {
+            let rated = f64::from(summary.succeeded + failed);
+            format!(
+                "{} ({})",
+                format::count(failed.into()),
+                format::percent(f64::from(failed) / rated)
+            )
+        }
+    };
+    let successes = format!("{} successes", format::count(summary.succeeded.into()));
+    let estimated = match summary.estimated_token_counts {
+        0 => format!("{} tokens of successes", format::count(summary.output_tokens)),
+        n => format!(
+            "{} of {} counts are estimates",
+            format::count(n.into()),
+            format::count(summary.succeeded.into())
+        ),
+    };
+    view! {
+        <div class="figures">
+            <Figure label="Output throughput" value=format::with_unit(summary.output_throughput, "tok/s") detail=estimated />
+            <Figure label="Request throughput" value=format::with_unit(summary.request_throughput, "req/s") detail=successes />
+            <Figure label="TTFT, median" value=format::millis(summary.ttft_ms.p50) detail=format!("p99 {}", format::millis(summary.ttft_ms.p99)) />
+            <Figure label="ITL, median" value=format::millis(summary.itl_ms.p50) detail=format!("p99 {}", format::millis(summary.itl_ms.p99)) />
+            <Figure
+                label="Failed"
+                value=failed
+                detail=format!("of {} sent", format::count(summary.sent.into()))
+                alarming=Signal::stored(summary.failed > 0)
+            />
+        </div>
+    }
+}
+
+/// The outcomes, which add up to what was sent.
+#[component]
+fn Outcomes(document: Arc<Document>, filter: RwSignal<Filter>) -> impl IntoView {
+    let counts: Vec<(Outcome, u32)> = Outcome::ALL
+        .into_iter()
+        .filter_map(|outcome| Some((outcome, *document.summary.outcomes.get(outcome.name())?)))
+        .collect();
+    let sent = document.summary.sent;
+    let unsent = document.config.requests.saturating_sub(sent);
+    let warmup_failed = document
+        .warmup
+        .iter()
+        .filter(|record| record.outcome.is_failure())
+        .count();
+    let warmup = (warmup_failed > 0).then(|| {
+        let records = document.warmup.iter().filter(|record| record.outcome.is_failure()).cloned();
+        let lines = records.map(|record| view! { <crate::page::live::FailureLine record /> }).collect_view();
+        view! {
+            <details class="warmup">
+                <summary>{format!("{warmup_failed} of {} warm-up requests failed; they are in no figure", document.warmup.len())}</summary>
+                <ul class="failure-list">{lines}</ul>
+            </details>
+        }
+    });
+    view! {
+        <section class="outcome-sum" aria-label="Outcomes">
+            <span>{format!("{} sent", format::count(sent.into()))}</span>
+            <span aria-hidden="true">"="</span>
+            {counts
+                .into_iter()
+                .enumerate()
+                .map(|(i, (outcome, count))| {
+                    view! {
+                        {(i > 0).then(|| view! { <span aria-hidden="true">"+"</span> })}
+                        <button
+                            type="button"
+                            class=format!("outcome {}", outcome.name())
+                            title="Show these in the table of requests"
+                            on:click=move |_| filter.set(Filter::Outcome(outcome))
+                        >
+                            {format!("{} {}", format::count(count.into()), format::outcome_words(outcome))}
+                        </button>
+                    }
+                })
+                .collect_view()}
+            {(unsent > 0).then(|| view! { <span class="quiet">{format!("({} never sent)", format::count(unsent.into()))}</span> })}
+            {warmup}
+        </section>
+    }
+}

@@ -1,0 +1,67 @@
+//! What most runs leave as it is.
+
+use leptos::prelude::*;
+
+use crate::{
+    config::form::Field,
+    page::{
+        parts::{AreaField, CheckField, TextField},
+        state::Page,
+    },
+};
+
+/// Time-outs, body and headers, lanes, seed, the simulated server.
+#[component]
+pub fn Advanced() -> impl IntoView {
+    let page = Page::get();
+    let simulated = move || page.draft.with(|draft| draft.simulated);
+    view! {
+        <details class="panel advanced">
+            <summary>"Advanced"</summary>
+            <div class="panels">
+                <div>
+                    <h3>"Time-outs"</h3>
+                    <TextField field=Field::FirstByte label="First byte" access=|d| &mut d.first_byte_s unit="s" hint="0: never." />
+                    <TextField field=Field::Stall label="Pause between reads" access=|d| &mut d.stall_s unit="s" />
+                    <TextField field=Field::Total label="Whole request" access=|d| &mut d.total_s unit="s" />
+                    <TextField field=Field::Seed label="Seed" access=|d| &mut d.seed hint="The same seed gives the same prompts." />
+                </div>
+                <div>
+                    <h3>"Request"</h3>
+                    <AreaField field=Field::ExtraBody label="Extra JSON for the body" access=|d| &mut d.extra_body placeholder="{\"top_p\": 0.9}" hint="Merged last; null removes a key." />
+                    <AreaField field=Field::ExtraHeaders label="Extra headers" access=|d| &mut d.extra_headers placeholder="X-Route: blue" hint="One a line. The server must allow them by CORS." />
+                </div>
+                <div>
+                    <h3>"Connections"</h3>
+                    <CheckField
+                        label="Use more names of a server on this machine (sg1.localhost …)"
+                        ticked=Signal::derive(move || page.draft.with(|d| d.auto_lanes))
+                        set=move |on| page.draft.update(|d| d.auto_lanes = on)
+                    />
+                    <AreaField field=Field::Lanes label="Lanes: further base URLs of the same server" access=|d| &mut d.lanes placeholder="http://192.168.0.7:30000" hint="One a line; each brings six connections." />
+                    <TextField field=Field::StreamsPerLane label="Streams per name" access=|d| &mut d.streams_per_lane placeholder="automatic" hint="6 for HTTP/1.1; 100 suits most HTTP/2 servers." />
+                </div>
+                <Show when=simulated>
+                    <div>
+                        <h3>"Simulated server"</h3>
+                        <TextField field=Field::SimTtft label="Time to first token" access=|d| &mut d.sim_ttft_ms unit="ms" />
+                        <TextField field=Field::SimPrefill label="… and per 1,000 prompt tokens" access=|d| &mut d.sim_prefill_ms unit="ms" />
+                        <TextField field=Field::SimItl label="Time between tokens" access=|d| &mut d.sim_itl_ms unit="ms" />
+                        <TextField field=Field::SimJitter label="Relative spread" access=|d| &mut d.sim_jitter />
+                        <TextField field=Field::SimSlowdown label="Slow-down by a full batch" access=|d| &mut d.sim_slowdown hint="0.5: half as slow again." />
+                        <TextField field=Field::SimBatch label="Batch limit" access=|d| &mut d.sim_batch unit="requests" />
+                        <TextField field=Field::SimReasoning label="Share of reasoning" access=|d| &mut d.sim_reasoning hint="0 to 1." />
+                        <TextField
+                            field=Field::SimFaults
+                            label="Faults"
+                            access=|d| &mut d.sim_faults
+                            placeholder="http_503=0.05, error_mid=0.05, cut=0.05"
+                            numeric=false
+                            hint="fault=share, separated by commas."
+                        />
+                    </div>
+                </Show>
+            </div>
+        </details>
+    }
+}

@@ -1,0 +1,141 @@
+//! Which server, which API, which model, with which key.
+
+use leptos::prelude::*;
+use wasm_bindgen_futures::spawn_local;
+
+use crate::{
+    config::{Api, form::Field},
+    page::{
+        browser, check,
+        parts::{CheckField, TextField},
+        state::{Check, Page},
+    },
+};
+
+/// The server to measure.
+#[component]
+pub fn EndpointPanel() -> impl IntoView {
+    let page = Page::get();
+    let simulated = Memo::new(move |_| page.draft.with(|draft| draft.simulated));
+    let choose = move |on: bool| {
+        page.check.set(Check::Unasked);
+        page.draft.update(|draft| draft.simulated = on);
+    };
+    view! {
+        <fieldset class="panel">
+            <legend>"Endpoint"</legend>
+            <div class="choice" role="radiogroup" aria-label="Which server">
+                <label>
+                    <input type="radio" name="endpoint" prop:checked=move || !simulated.get() on:change=move |_| choose(false) />
+                    "A server"
+                </label>
+                <label>
+                    <input type="radio" name="endpoint" prop:checked=move || simulated.get() on:change=move |_| choose(true) />
+                    "Simulated server (no server needed)"
+                </label>
+            </div>
+            <Show when=move || simulated.get()>
+                <p class="quiet">
+                    "A scripted server inside this page, to try things out. Its figures say nothing about a real one, and its results are labelled "
+                    <em>"simulated"</em> ". Its speed and its faults are under Advanced."
+                </p>
+            </Show>
+            <Show when=move || !simulated.get()>
+                <RealServer />
+            </Show>
+            <div class="field">
+                <label for="api">"API"</label>
+                <select
+                    id="api"
+                    on:change:target=move |event| {
+                        if let Some(api) = Api::from_name(&event.target().value()) {
+                            page.draft.update(|draft| draft.api = api);
+                        }
+                    }
+                >
+                    {Api::ALL
+                        .map(|api| {
+                            view! {
+                                <option value=api.name() selected=move || page.draft.with(|d| d.api == api)>
+                                    {crate::protocol::api_path(api)}
+                                </option>
+                            }
+                        })
+                        .collect_view()}
+                </select>
+            </div>
+        </fieldset>
+    }
+}
+
+#[component]
+fn RealServer() -> impl IntoView {
+    let page = Page::get();
+    let usable = Memo::new(move |_| {
+        page.draft
+            .with(|draft| crate::load::lanes::check_base_url(draft.base_url.trim()).is_ok())
+    });
+    let asking = move || page.check.with(|check| *check == Check::Asking);
+    let models = move || {
+        page.check.with(|check| match check {
+            Check::Found(finding) => finding.models.clone(),
+            _ => Vec::new(),
+        })
+    };
+    view! {
+        <TextField field=Field::BaseUrl label="Base URL" access=|d| &mut d.base_url placeholder="http://localhost:30000" numeric=false />
+        <TextField field=Field::Model label="Model" access=|d| &mut d.model placeholder="the first one listed" numeric=false list="models" />
+        <datalist id="models">{move || models().into_iter().map(|name| view! { <option value=name></option> }).collect_view()}</datalist>
+        <div class="field">
+            <label for="key">"API key"</label>
+            <input
+                id="key"
+                type="password"
+                autocomplete="off"
+                placeholder="none"
+                prop:value=page.key
+                on:input:target=move |event| page.key.set(event.target().value())
+            />
+            <CheckField
+                label="Keep the key in this tab's session storage"
+                ticked=page.keep_key
+                set=move |on| {
+                    page.keep_key.set(on);
+                    if !on {
+                        browser::keep_key(None);
+                    }
+                }
+            />
+        </div>
+        <div class="check">
+            <button type="button" disabled=move || asking() || !usable.get() on:click=move |_| spawn_local(check::check(page))>
+                {move || if asking() { "Checking …" } else { "Check connection" }}
+            </button>
+        </div>
+        <CheckResult />
+    }
+}
+
+#[component]
+fn CheckResult() -> impl IntoView {
+    let check = Page::get().check;
+    view! {
+        <div role="status">
+            {move || {
+                check.with(|check| match check {
+                    Check::Found(finding) => {
+                        let (shape, class) = if finding.works { ("✓", "finding-box good") } else { ("!", "finding-box bad") };
+                        view! {
+                            <div class=class>
+                                <span aria-hidden="true">{shape}</span>
+                                <p>{finding.words.clone()} " " {finding.advice.clone()}</p>
+                            </div>
+                        }
+                            .into_any()
+                    }
+                    _ => ().into_any(),
+                })
+            }}
+        </div>
+    }
+}

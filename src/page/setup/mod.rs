@@ -1,0 +1,109 @@
+//! The form: endpoint, load, workload, the rest.
+
+mod advanced;
+mod endpoint;
+
+use leptos::prelude::*;
+
+use super::{
+    parts::{CheckField, TextField},
+    state::Page,
+};
+use crate::{
+    config::{Endpoint, RunConfig, form::Field},
+    load::{estimate, lanes},
+    report::format,
+};
+use advanced::Advanced;
+use endpoint::EndpointPanel;
+
+/// The form.
+#[component]
+pub fn Setup() -> impl IntoView {
+    let page = Page::get();
+    let run = move |event: web_sys::SubmitEvent| {
+        event.prevent_default();
+        page.run();
+    };
+    view! {
+        <form class="setup" on:submit=run aria-label="Setup">
+            <div class="panels">
+                <EndpointPanel />
+                <fieldset class="panel">
+                    <legend>"Load"</legend>
+                    <TextField field=Field::Requests label="Requests" access=|d| &mut d.requests />
+                    <TextField field=Field::Concurrency label="Concurrency" access=|d| &mut d.concurrency unit="at a time" />
+                    <TextField field=Field::Warmup label="Warm-up requests" access=|d| &mut d.warmup hint="Sent first, in no figure." />
+                    <SlotAdvice />
+                </fieldset>
+                <fieldset class="panel">
+                    <legend>"Workload"</legend>
+                    <TextField field=Field::InputTokens label="Prompt length" access=|d| &mut d.input_tokens unit="tokens" hint="Random words, about one token each." />
+                    <TextField field=Field::OutputTokens label="Longest answer" access=|d| &mut d.output_tokens unit="tokens" />
+                    <CheckField
+                        label="Ignore end of sequence, so that answers have this length"
+                        ticked=Signal::derive(move || page.draft.with(|d| d.ignore_eos))
+                        set=move |on| page.draft.update(|d| d.ignore_eos = on)
+                    />
+                    <CheckField
+                        label="Stream the answers"
+                        ticked=Signal::derive(move || page.draft.with(|d| d.stream))
+                        set=move |on| page.draft.update(|d| d.stream = on)
+                    />
+                </fieldset>
+            </div>
+            <Advanced />
+            <RunBar />
+        </form>
+    }
+}
+
+/// How the concurrency stands against what the browser can open.
+#[component]
+fn SlotAdvice() -> impl IntoView {
+    let checked = Page::get().checked;
+    let advice = Memo::new(move |_| checked.with(|checked| checked.as_ref().ok().and_then(lanes::advice)));
+    view! { <Show when=move || advice.with(Option::is_some)><p class="advice">{move || advice.get()}</p></Show> }
+}
+
+/// The button that says what it will do.
+#[component]
+fn RunBar() -> impl IntoView {
+    let page = Page::get();
+    let words = move || {
+        page.checked.with(|checked| match checked {
+            Ok(config) => promise(config),
+            Err(_) => "Run".to_owned(),
+        })
+    };
+    let reason = move || {
+        page.checked.with(|checked| match checked {
+            Ok(_) => String::new(),
+            Err(errors) if errors.len() == 1 => errors[0].message.clone(),
+            Err(errors) => format!("{} fields need a look. First: {}", errors.len(), errors[0].message),
+        })
+    };
+    view! {
+        <div class="run-bar">
+            <button type="submit" class="primary" disabled=move || page.checked.with(Result::is_err) title="Ctrl+Enter">
+                {words}
+            </button>
+            <span class="wrong" role="status">{reason}</span>
+        </div>
+    }
+}
+
+/// What a press on *Run* will do.
+fn promise(config: &RunConfig) -> String {
+    let time = estimate::run_s(config, None).map_or_else(String::new, |s| format!(", about {}", format::wait(s)));
+    let at = match &config.endpoint {
+        Endpoint::Simulated => " on the simulated server",
+        Endpoint::Http { .. } => "",
+    };
+    format!(
+        "Run {} {}, {} at a time{time}{at}",
+        format::count(config.requests.into()),
+        if config.requests == 1 { "request" } else { "requests" },
+        format::count(config.concurrency.min(config.requests).into())
+    )
+}

@@ -1,0 +1,269 @@
+//! What the page knows, and what can be done with it.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+
+use super::{browser, live::Live};
+use crate::{
+    config::{
+        Endpoint, RunConfig, Secret,
+        form::{Draft, FieldError},
+        link,
+    },
+    engine::Engine,
+    load::{EngineEvent, lanes, reach::Finding},
+    metrics,
+    report::{Document, Ending, Format},
+    request::RequestRecord,
+};
+
+/// Requests at a public host from which on a run is asked for twice.
+const MANY_REQUESTS: u32 = 1_000;
+/// A file beyond this is no result of this page.
+const MAX_FILE_BYTES: f64 = 512.0 * 1024.0 * 1024.0;
+
+/// Where the page is.
+#[derive(Clone, Debug, Default)]
+pub enum Stage {
+    /// The form.
+    #[default]
+    Setup,
+    /// A run goes on.
+    Running,
+    /// A result is shown.
+    Finished(Arc<Document>),
+}
+
+/// What *Check connection* came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Check {
+    /// Not asked.
+    #[default]
+    Unasked,
+    /// Under way.
+    Asking,
+    /// Judged.
+    Found(Finding),
+}
+
+/// The page's state: signals, so that each view redraws what it shows.
+#[derive(Clone, Copy)]
+pub struct Page {
+    /// The form as typed.
+    pub draft: RwSignal<Draft>,
+    /// The form as a configuration, or what is wrong with it.
+    pub checked: Memo<Result<RunConfig, Vec<FieldError>>>,
+    /// The API key as typed.
+    pub key: RwSignal<String>,
+    /// Whether the key is kept for this tab.
+    pub keep_key: RwSignal<bool>,
+    /// Where the page is.
+    pub stage: RwSignal<Stage>,
+    /// The run as it goes.
+    pub live: RwSignal<Live>,
+    /// The result of *Check connection*.
+    pub check: RwSignal<Check>,
+    /// Things to be told, each in a sentence; they stay until dismissed.
+    pub notices: RwSignal<Vec<String>>,
+    /// The request in the inspector.
+    pub inspected: RwSignal<Option<RequestRecord>>,
+    /// Whether the help is open.
+    pub help: RwSignal<bool>,
+    /// Width of the window, CSS px.
+    pub width: RwSignal<f64>,
+    engine: StoredValue<Option<Engine>, LocalStorage>,
+    config: StoredValue<RunConfig>,
+}
+
+impl Page {
+    /// The page as its URL describes it.
+    pub fn from_url() -> Self {
+        let (config, notices) = link::from_query(&browser::query());
+        let draft = RwSignal::new(Draft::from(&config));
+        let key = browser::stored_key();
+        Self {
+            draft,
+            checked: Memo::new(move |_| draft.with(Draft::check)),
+            keep_key: RwSignal::new(key.is_some()),
+            key: RwSignal::new(key.unwrap_or_default()),
+            stage: RwSignal::default(),
+            live: RwSignal::default(),
+            check: RwSignal::default(),
+            notices: RwSignal::new(notices),
+            inspected: RwSignal::new(None),
+            help: RwSignal::new(false),
+            width: RwSignal::new(browser::window_width()),
+            engine: StoredValue::new_local(None),
+            config: StoredValue::new(config),
+        }
+    }
+
+    /// The page, from any component.
+    pub fn get() -> Self {
+        expect_context()
+    }
+
+    /// Tells something.
+    pub fn notice(self, words: impl Into<String>) {
+        self.notices.update(|notices| notices.push(words.into()));
+    }
+
+    /// Whether a run goes on.
+    pub fn is_running(self) -> bool {
+        self.stage.with(|stage| matches!(stage, Stage::Running))
+    }
+
+    /// Starts a run if the form is right.
+    pub fn run(self) {
+        let Ok(config) = self.checked.get_untracked() else {
+            return;
+        };
+        if self.stage.with_untracked(|stage| matches!(stage, Stage::Running)) || !agreed(&config) {
+            return;
+        }
+        let key = Secret::new(&self.key.get_untracked());
+        browser::keep_key(key.reveal().filter(|_| self.keep_key.get_untracked()));
+        self.live.set(Live::default());
+        self.config.set_value(config.clone());
+        match Engine::start(&config, &key, move |event| self.on_event(event)) {
+            Ok(engine) => {
+                self.engine.set_value(Some(engine));
+                self.stage.set(Stage::Running);
+            }
+            Err(message) => self.notice(message),
+        }
+    }
+
+    /// Stops the run; its result follows.
+    pub fn stop(self) {
+        self.live.update(|live| live.stopping = true);
+        self.engine.with_value(|engine| engine.as_ref().map(Engine::stop));
+    }
+
+    /// Back to the form.
+    pub fn back(self) {
+        self.inspected.set(None);
+        self.stage.set(Stage::Setup);
+    }
+
+    fn on_event(self, event: EngineEvent) {
+        match event {
+            EngineEvent::Started {
+                started_unix_ms,
+                slots,
+                server,
+            } => {
+                self.live.update(|live| live.begin(started_unix_ms, slots, server));
+            }
+            EngineEvent::Progress(progress) => self.live.update(|live| live.add(progress)),
+            EngineEvent::Finished(end) => {
+                self.live.update(|live| {
+                    live.health = end.health;
+                    live.notes = end.notes;
+                    live.measured_from_ms = end.measured_from_ms;
+                    live.duration_ms = end.duration_ms;
+                });
+                self.finish(end.ending);
+            }
+            EngineEvent::Failed { message } => {
+                self.notice(message);
+                if self.live.with_untracked(|live| live.records.is_empty()) {
+                    self.end_engine();
+                    self.stage.set(Stage::Setup);
+                } else {
+                    self.live.update(Live::close_interrupted);
+                    self.finish(Ending::Interrupted);
+                }
+            }
+        }
+    }
+
+    fn finish(self, ending: Ending) {
+        self.end_engine();
+        let config = self.config.get_value();
+        let document = self.live.with_untracked(|live| {
+            let mut requests = live.records.clone();
+            requests.sort_by_key(|record| record.index);
+            let mut warmup = live.warmup.clone();
+            warmup.sort_by_key(|record| record.index);
+            Document {
+                format: Format::current(),
+                simulated: config.endpoint == Endpoint::Simulated,
+                started_unix_ms: live.started_unix_ms,
+                measured_from_ms: live.measured_from_ms,
+                duration_ms: live.duration_ms,
+                ending,
+                server: live.server.clone(),
+                config,
+                slots: live.slots.clone(),
+                client: live.health.clone(),
+                notes: live.notes.clone(),
+                summary: metrics::summarize(&requests, live.duration_ms),
+                requests,
+                warmup,
+            }
+        });
+        self.show(document.without_secrets());
+    }
+
+    /// Shows a result.
+    fn show(self, document: Document) {
+        self.inspected.set(None);
+        self.stage.set(Stage::Finished(Arc::new(document)));
+    }
+
+    /// Ends the worker, but not from within its own message.
+    fn end_engine(self) {
+        let engine = self.engine.try_update_value(Option::take).flatten();
+        gloo_timers::callback::Timeout::new(0, move || drop(engine)).forget();
+    }
+
+    /// Reads a result from a file and shows it.
+    pub fn open(self, file: web_sys::File) {
+        let name = file.name();
+        if self.is_running() {
+            self.notice(format!(
+                "{name} was not opened, because a run goes on. Stop it first, or open the file in another tab."
+            ));
+            return;
+        }
+        if file.size() > MAX_FILE_BYTES {
+            self.notice(format!(
+                "{name} is larger than any result of this page, and was not read."
+            ));
+            return;
+        }
+        spawn_local(async move {
+            let Ok(text) = JsFuture::from(file.text()).await else {
+                self.notice(format!("{name} could not be read. Is it still there?"));
+                return;
+            };
+            match Document::from_json(&text.as_string().unwrap_or_default()) {
+                Ok(document) => self.show(document),
+                Err(error) => self.notice(format!("{name}: {error}")),
+            }
+        });
+    }
+
+    /// Takes a result's configuration into the form.
+    pub fn take_config(self, config: &RunConfig) {
+        self.draft.set(Draft::from(config));
+    }
+}
+
+/// Whether a heavy run at somebody else's host is meant.
+fn agreed(config: &RunConfig) -> bool {
+    let Endpoint::Http { base_url } = &config.endpoint else {
+        return true;
+    };
+    let host = lanes::host(base_url).unwrap_or_default();
+    if config.requests < MANY_REQUESTS || lanes::is_private(&host) {
+        return true;
+    }
+    browser::confirm(&format!(
+        "Send {} requests to {host}, {} at a time? That is a public host; make sure it is meant to take this load.",
+        config.requests, config.concurrency
+    ))
+}
