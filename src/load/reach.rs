@@ -90,7 +90,7 @@ fn answered(seen: &Seen, status: u16, body: &str) -> Finding {
             .into(),
         ),
         200..=299 => match listed(body) {
-            Some(models) => with_models(seen, models),
+            Some((models, kind)) => with_models(seen, models, &kind),
             None => wrong(
                 "Something answers there, but not as an OpenAI-compatible server: /v1/models gave no list of models."
                     .into(),
@@ -117,18 +117,28 @@ fn answered(seen: &Seen, status: u16, body: &str) -> Finding {
     }
 }
 
-fn listed(body: &str) -> Option<Vec<String>> {
+/// The models of a list, and what kind of server says to own them (`sglang`, `vllm` …; empty if it does not say).
+fn listed(body: &str) -> Option<(Vec<String>, String)> {
     let list: Value = serde_json::from_str(body).ok()?;
     let models = list["data"].as_array()?;
-    Some(
-        models
-            .iter()
-            .filter_map(|model| model["id"].as_str().map(str::to_owned))
-            .collect(),
-    )
+    let kind = models
+        .first()
+        .and_then(|model| model["owned_by"].as_str())
+        .unwrap_or_default()
+        .to_owned();
+    let names = models
+        .iter()
+        .filter_map(|model| model["id"].as_str().map(str::to_owned))
+        .collect();
+    Some((names, kind))
 }
 
-fn with_models(seen: &Seen, models: Vec<String>) -> Finding {
+fn with_models(seen: &Seen, models: Vec<String>, kind: &str) -> Finding {
+    let server = if kind.is_empty() {
+        "The server".to_owned()
+    } else {
+        format!("The server ({kind})")
+    };
     let unknown = !seen.model.is_empty() && !models.is_empty() && !models.contains(&seen.model);
     let names = models.join(", ");
     if unknown {
@@ -143,9 +153,9 @@ fn with_models(seen: &Seen, models: Vec<String>) -> Finding {
         };
     }
     let words = match models.len() {
-        0 => "The connection works. The server lists no models; type the name it expects.".to_owned(),
-        1 => format!("The connection works. The server has the model {names}."),
-        n => format!("The connection works. The server has {n} models: {names}."),
+        0 => format!("The connection works. {server} lists no models; type the name it expects."),
+        1 => format!("The connection works. {server} has the model {names}."),
+        n => format!("The connection works. {server} has {n} models: {names}."),
     };
     Finding {
         works: true,

@@ -25,35 +25,25 @@ pub fn App() -> impl IntoView {
             browser::set_query(&link::to_query(&config));
         }
     });
-    let resized = window_event_listener(ev::resize, move |_| page.width.set(browser::window_width()));
-    let pressed = window_event_listener(ev::keydown, move |event| shortcut(page, &event));
-    on_cleanup(move || {
-        resized.remove();
-        pressed.remove();
-    });
     let over = RwSignal::new(false);
-    let drop_file = move |event: DragEvent| {
-        event.prevent_default();
-        over.set(false);
-        if let Some(file) = event
-            .data_transfer()
-            .and_then(|data| data.files())
-            .and_then(|files| files.get(0))
-        {
-            page.open(file);
-        }
-    };
+    // On the window, because a file may be dropped beside the page's own elements too.
+    let listeners = [
+        window_event_listener(ev::resize, move |_| page.width.set(browser::window_width())),
+        window_event_listener(ev::keydown, move |event| shortcut(page, &event)),
+        window_event_listener(ev::dragover, move |event| {
+            event.prevent_default();
+            over.set(true);
+        }),
+        window_event_listener(ev::dragleave, move |_| over.set(false)),
+        window_event_listener(ev::drop, move |event| {
+            event.prevent_default();
+            over.set(false);
+            take_dropped(page, &event);
+        }),
+    ];
+    on_cleanup(move || listeners.into_iter().for_each(|listener| listener.remove()));
     view! {
-        <div
-            class="page"
-            class:dropping=over
-            on:dragover=move |event| {
-                event.prevent_default();
-                over.set(true);
-            }
-            on:dragleave=move |_| over.set(false)
-            on:drop=drop_file
-        >
+        <div class="page" class:dropping=over>
             <a class="skip" href="#main">"Skip to content"</a>
             <Header />
             <Notices />
@@ -77,6 +67,16 @@ pub fn App() -> impl IntoView {
             <Inspector />
             <Help />
         </div>
+    }
+}
+
+fn take_dropped(page: Page, event: &DragEvent) {
+    if let Some(file) = event
+        .data_transfer()
+        .and_then(|data| data.files())
+        .and_then(|files| files.get(0))
+    {
+        page.open(file);
     }
 }
 
@@ -118,7 +118,7 @@ fn Header() -> impl IntoView {
                 <label>
                     <span class="visually-hidden">"Theme"</span>
                     <select aria-label="Theme" on:change:target=move |event| theme.set(event.target().value())>
-                        {[("", "System theme"), ("light", "Light"), ("dark", "Dark")]
+                        {[("", "System"), ("light", "Light"), ("dark", "Dark")]
                             .map(|(value, name)| {
                                 view! { <option value=value selected=move || theme.get() == value>{name}</option> }
                             })
@@ -147,7 +147,7 @@ fn OpenFile() -> impl IntoView {
     };
     view! {
         <input node_ref=input type="file" accept=".json,application/json" hidden on:change=chosen aria-label="Saved result" />
-        <button type="button" on:click=move |_| _ = input.get().map(|input| input.click())>"Open result"</button>
+        <button type="button" title="Open a saved result" on:click=move |_| _ = input.get().map(|input| input.click())>"Open"</button>
     }
 }
 

@@ -156,6 +156,17 @@ fn bytes_view(evidence: Evidence, record: &RequestRecord, api: Api) -> AnyView {
         .map(|(name, value)| format!("{name}: {value}\n"))
         .collect::<String>();
     let has_events = !events.is_empty();
+    let table = NodeRef::<html::Div>::new();
+    // What decided should be in sight, with what came just before it.
+    Effect::new(move |_| {
+        let Some(table) = table.get() else { return };
+        request_animation_frame(move || {
+            if let Ok(Some(row)) = table.query_selector(".decides") {
+                let top = row.get_bounding_client_rect().top() - table.get_bounding_client_rect().top();
+                table.set_scroll_top((top - 90.0).max(0.0) as i32);
+            }
+        });
+    });
     let rows = events
         .into_iter()
         .map(|event| {
@@ -181,7 +192,7 @@ fn bytes_view(evidence: Evidence, record: &RequestRecord, api: Api) -> AnyView {
             .then(|| {
                 view! {
                     <h3>"Events as they were read"</h3>
-                    <div class="scroll tall">
+                    <div class="scroll tall" node_ref=table tabindex="0">
                         <table class="events">
                             <thead><tr><th class="num">"after"</th><th class="num">"read"</th><th>"meaning"</th><th>"data"</th></tr></thead>
                             <tbody>{rows}</tbody>

@@ -45,7 +45,12 @@ impl RequestRecord {
         // Where the sentence says it all, the message repeats it.
         let told = matches!(
             failure.rule,
-            Rule::EndWithoutFinish | Rule::NoToken | Rule::FirstByteTimeout | Rule::StallTimeout | Rule::TotalTimeout
+            Rule::EndWithoutFinish
+                | Rule::ConnectionBroke
+                | Rule::NoToken
+                | Rule::FirstByteTimeout
+                | Rule::StallTimeout
+                | Rule::TotalTimeout
         );
         let message = failure.message.trim().trim_end_matches('.');
         let message = if told || message.is_empty() {

@@ -163,7 +163,7 @@ pub fn RequestTable(document: Arc<Document>, filter: RwSignal<Filter>) -> impl I
                         <button
                             type="button"
                             aria-label="Next rows"
-                            disabled=move || first.get() + ROWS >= rows.with(Vec::len)
+                            disabled=move || { first.get() + ROWS >= rows.with(Vec::len) }
                             on:click=move |_| first.update(|n| *n += ROWS)
                         >
                             "›"
