@@ -6,7 +6,7 @@ use crate::config::RunConfig;
 
 /// One message to the worker. It stays inside the browser process: the only place where a key is serialised.
 #[derive(Serialize, Deserialize)]
-#[serde(tag = "command", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Command {
     /// Begin a run.
     Start(Box<Start>),

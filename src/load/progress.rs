@@ -10,7 +10,7 @@ use crate::{
 
 /// One message from the engine.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum EngineEvent {
     /// The run began.
     Started {

@@ -37,6 +37,7 @@ pub struct Document {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The figures, as computed when the run ended; recomputed from the requests on reading.
+    #[serde(skip_deserializing)]
     pub summary: Summary,
     /// The measured requests, by index.
     pub requests: Vec<RequestRecord>,
