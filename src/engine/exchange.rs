@@ -193,7 +193,7 @@ fn record(
     run: &Run,
     ask: Ask,
     slot: &Slot,
-    reading: Reading,
+    mut reading: Reading,
     headers: Vec<(String, String)>,
     request_body: String,
 ) -> RequestRecord {
@@ -202,27 +202,11 @@ fn record(
             url: slot.url().to_owned(),
             request_body,
             headers,
-            reads: reading.reads,
+            reads: std::mem::take(&mut reading.reads),
             dropped_bytes: reading.dropped_bytes,
         };
         run.bound(&mut evidence);
         evidence
     });
-    let mut times = reading.times;
-    times.scheduled_ms = ask.scheduled_ms;
-    RequestRecord {
-        index: ask.index,
-        warmup: ask.warmup,
-        lane: slot.index,
-        outcome: reading.outcome,
-        failure: reading.failure,
-        times,
-        status: reading.status,
-        response_id: reading.response_id,
-        finish_reason: reading.finish_reason,
-        marks: reading.marks,
-        tokens: reading.tokens,
-        wire: reading.wire,
-        evidence,
-    }
+    RequestRecord::of(reading, ask.index, ask.warmup, slot.index, ask.scheduled_ms, evidence)
 }

@@ -6,11 +6,12 @@ use web_sys::{DragEvent, KeyboardEvent};
 
 use super::{
     browser,
+    explain::ExplainView,
     inspector::Inspector,
     live::LiveView,
     result::ResultView,
     setup::Setup,
-    state::{Page, Stage},
+    state::{Page, Stage, Tab},
 };
 use crate::config::{Endpoint, link};
 
@@ -49,6 +50,7 @@ pub fn App() -> impl IntoView {
             <Notices />
             <main id="main" tabindex="-1">
                 {move || match page.stage.get() {
+                    _ if page.tab.get() == Tab::Explain => view! { <ExplainView /> }.into_any(),
                     Stage::Setup => view! { <h1 class="visually-hidden">"Set up a run"</h1> <Setup /> }.into_any(),
                     Stage::Running => {
                         let config = page.checked.get_untracked().unwrap_or_default();
@@ -113,7 +115,18 @@ fn Header() -> impl IntoView {
     view! {
         <header class="top">
             <a class="brand" href="./">"Streamgauge"</a>
-            <nav aria-label="Page">
+            <nav class="views" aria-label="Views">
+                {[(Tab::Run, "#run", "Run"), (Tab::Explain, "#explain", "Explain")]
+                    .map(|(tab, href, name)| {
+                        view! {
+                            <a href=href aria-current=move || (page.tab.get() == tab).then_some("page") on:click=move |_| page.tab.set(tab)>
+                                {name}
+                            </a>
+                        }
+                    })
+                    .collect_view()}
+            </nav>
+            <div class="tools">
                 <OpenFile />
                 <label>
                     <span class="visually-hidden">"Theme"</span>
@@ -128,7 +141,7 @@ fn Header() -> impl IntoView {
                 <button type="button" aria-label="Help and shortcuts" title="Help and shortcuts (?)" on:click=move |_| page.help.set(true)>
                     "?"
                 </button>
-            </nav>
+            </div>
         </header>
     }
 }

@@ -33,6 +33,13 @@ pub fn query() -> String {
         .unwrap_or_default()
 }
 
+/// The fragment of the page's URL, with its `#`.
+pub fn fragment() -> String {
+    web_sys::window()
+        .and_then(|window| window.location().hash().ok())
+        .unwrap_or_default()
+}
+
 /// Puts a query into the page's URL without loading anything.
 pub fn set_query(query: &str) {
     let Some(window) = web_sys::window() else { return };

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use leptos::{html, prelude::*};
 
-use super::state::Page;
+use super::{parts::EventTable, state::Page};
 use crate::{
     config::Api,
     report::format,
@@ -155,51 +155,8 @@ fn bytes_view(evidence: Evidence, record: &RequestRecord, api: Api) -> AnyView {
         .iter()
         .map(|(name, value)| format!("{name}: {value}\n"))
         .collect::<String>();
-    let has_events = !events.is_empty();
-    let table = NodeRef::<html::Div>::new();
-    // What decided should be in sight, with what came just before it.
-    Effect::new(move |_| {
-        let Some(table) = table.get() else { return };
-        request_animation_frame(move || {
-            if let Ok(Some(row)) = table.query_selector(".decides") {
-                let top = row.get_bounding_client_rect().top() - table.get_bounding_client_rect().top();
-                table.set_scroll_top((top - 90.0).max(0.0) as i32);
-            }
-        });
-    });
-    let rows = events
-        .into_iter()
-        .map(|event| {
-            let class = if event.verdict.is_some() {
-                "decides"
-            } else if event.after_failure {
-                "after"
-            } else {
-                ""
-            };
-            view! {
-                <tr class=class>
-                    <td class="num">{format::millis(event.at_ms - dispatched_ms)}</td>
-                    <td class="num">{event.read + 1}</td>
-                    <td>{event.meaning.to_string()}</td>
-                    <td class="mono">{event.data}</td>
-                </tr>
-            }
-        })
-        .collect_view();
     view! {
-        {has_events
-            .then(|| {
-                view! {
-                    <h3>"Events as they were read"</h3>
-                    <div class="scroll tall" node_ref=table tabindex="0">
-                        <table class="events">
-                            <thead><tr><th class="num">"after"</th><th class="num">"read"</th><th>"meaning"</th><th>"data"</th></tr></thead>
-                            <tbody>{rows}</tbody>
-                        </table>
-                    </div>
-                }
-            })}
+        <EventTable events dispatched_ms />
         <h3>"Bytes as they came"</h3>
         <div class="toolbar">
             <span class="quiet">{note}</span>

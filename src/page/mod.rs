@@ -3,6 +3,7 @@
 mod app;
 mod browser;
 mod check;
+mod explain;
 mod inspector;
 mod live;
 mod parts;

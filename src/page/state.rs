@@ -36,6 +36,16 @@ pub enum Stage {
     Finished(Arc<Document>),
 }
 
+/// Which part of the page is in sight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tab {
+    /// Setup, live view and result.
+    #[default]
+    Run,
+    /// A captured response, explained.
+    Explain,
+}
+
 /// What *Check connection* came to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Check {
@@ -59,6 +69,10 @@ pub struct Page {
     pub key: RwSignal<String>,
     /// Whether the key is kept for this tab.
     pub keep_key: RwSignal<bool>,
+    /// Which part of the page is in sight.
+    pub tab: RwSignal<Tab>,
+    /// The captured response that is explained.
+    pub captured: RwSignal<String>,
     /// Where the page is.
     pub stage: RwSignal<Stage>,
     /// The run as it goes.
@@ -88,6 +102,12 @@ impl Page {
             checked: Memo::new(move |_| draft.with(Draft::check)),
             keep_key: RwSignal::new(key.is_some()),
             key: RwSignal::new(key.unwrap_or_default()),
+            tab: RwSignal::new(if browser::fragment() == "#explain" {
+                Tab::Explain
+            } else {
+                Tab::Run
+            }),
+            captured: RwSignal::default(),
             stage: RwSignal::default(),
             live: RwSignal::default(),
             check: RwSignal::default(),
@@ -211,6 +231,7 @@ impl Page {
     /// Shows a result.
     fn show(self, document: Document) {
         self.inspected.set(None);
+        self.tab.set(Tab::Run);
         self.stage.set(Stage::Finished(Arc::new(document)));
     }
 

@@ -4,6 +4,7 @@
 //! bytes and tells what each event meant to it.
 
 mod answer;
+mod captured;
 mod explain;
 mod foreign;
 mod frames;
@@ -19,6 +20,7 @@ mod usage;
 mod words;
 
 pub use answer::ToolCall;
+pub use captured::{Captured, CapturedEnd};
 pub use explain::{ExplainedEvent, explain};
 pub use frames::{Meaning, Seen};
 pub use machine::{Flow, Machine};

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::{
         config::Api,
-        request::{Machine, Marks, Outcome, Spec, Times, TokenCounts, WireCounts},
+        request::{Machine, Outcome, Spec},
     };
 
     fn record(body: &str, status: u16) -> RequestRecord {
@@ -126,21 +126,7 @@ mod tests {
         let _ = machine.read(body.as_bytes(), 2.0);
         machine.eof(3.0);
         let reading = machine.finish();
-        RequestRecord {
-            index: 0,
-            warmup: false,
-            lane: 0,
-            outcome: reading.outcome,
-            failure: reading.failure,
-            times: Times::default(),
-            status: reading.status,
-            response_id: None,
-            finish_reason: None,
-            marks: Marks::default(),
-            tokens: TokenCounts::default(),
-            wire: WireCounts::default(),
-            evidence: None,
-        }
+        RequestRecord::of(reading, 0, false, 0, 0.0, None)
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Small pieces that several views use.
 
 mod chart;
+mod events;
 mod field;
 mod figure;
 mod term;
 mod verdict;
 
 pub use chart::ChartView;
+pub use events::EventTable;
 pub use field::{AreaField, CheckField, TextField};
 pub use figure::Figure;
 pub use term::Term;

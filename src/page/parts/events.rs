@@ -1,0 +1,80 @@
+//! How a body was read, event by event.
+
+use leptos::{html, prelude::*};
+
+use crate::{report::format, request::ExplainedEvent};
+
+/// Events with what each meant; the one that decided is marked and scrolled into sight.
+#[component]
+pub fn EventTable(
+    /// The events.
+    events: Vec<ExplainedEvent>,
+    /// When the request was sent, ms since the run began.
+    dispatched_ms: f64,
+    /// Whether times are known.
+    #[prop(default = true)]
+    timed: bool,
+) -> impl IntoView {
+    let table = NodeRef::<html::Div>::new();
+    // What decided should be in sight, with what came just before it.
+    Effect::new(move |_| {
+        let Some(table) = table.get() else { return };
+        request_animation_frame(move || {
+            if let Ok(Some(row)) = table.query_selector(".decides") {
+                let top = row.get_bounding_client_rect().top() - table.get_bounding_client_rect().top();
+                table.set_scroll_top((top - 90.0).max(0.0) as i32);
+            }
+        });
+    });
+    if events.is_empty() {
+        return ().into_any();
+    }
+    let rows = events
+        .into_iter()
+        .enumerate()
+        .map(|(i, event)| {
+            let class = if event.verdict.is_some() {
+                "decides"
+            } else if event.after_failure {
+                "after"
+            } else {
+                ""
+            };
+            let place = if timed {
+                view! {
+                    <td class="num">{format::millis(event.at_ms - dispatched_ms)}</td>
+                    <td class="num">{event.read + 1}</td>
+                }
+                .into_any()
+            } else {
+                view! { <td class="num">{i + 1}</td> }.into_any()
+            };
+            let name = if event.name.is_empty() { String::new() } else { format!("event: {}\n", event.name) };
+            let verdict = event.verdict.map(|(outcome, _)| {
+                view! { <br /><span class=format!("outcome {}", outcome.name())>{format::outcome_words(outcome)}</span> }
+            });
+            view! {
+                <tr class=class>
+                    {place}
+                    <td>{event.meaning.to_string()} {verdict}</td>
+                    <td class="mono">{name}{event.data}</td>
+                </tr>
+            }
+        })
+        .collect_view();
+    let heads = if timed {
+        view! { <th class="num">"after"</th><th class="num">"read"</th> }.into_any()
+    } else {
+        view! { <th class="num">"event"</th> }.into_any()
+    };
+    view! {
+        <h3>"Events as they were read"</h3>
+        <div class="scroll tall" node_ref=table tabindex="0" role="region" aria-label="Events as they were read">
+            <table class="events">
+                <thead><tr>{heads}<th>"meaning"</th><th>"data"</th></tr></thead>
+                <tbody>{rows}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
