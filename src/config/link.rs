@@ -6,7 +6,10 @@ use std::{borrow::Cow, fmt::Write as _, str::FromStr};
 
 use form_urlencoded::Serializer;
 
-use super::{Api, Endpoint, LanePolicy, RunConfig};
+use super::{
+    Api, Endpoint, LanePolicy, RunConfig,
+    secret_names::{is_secret_header, is_secret_name, looks_like_a_key},
+};
 use crate::demo::FaultShare;
 
 /// Name of the simulated server in links and in the form.
@@ -87,13 +90,17 @@ pub fn to_query(config: &RunConfig) -> String {
     let body: serde_json::Map<_, _> = config
         .extra_body
         .iter()
-        .filter(|(name, _)| !looks_secret(name))
+        .filter(|(name, value)| !is_secret_name(name) && !value.as_str().is_some_and(looks_like_a_key))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     if !body.is_empty() {
         put("body", &serde_json::Value::Object(body).to_string());
     }
-    for (name, value) in config.extra_headers.iter().filter(|(name, _)| !looks_secret(name)) {
+    for (name, value) in config
+        .extra_headers
+        .iter()
+        .filter(|(name, value)| !is_secret_header(name) && !looks_like_a_key(value))
+    {
         put("header", &format!("{name}: {value}"));
     }
     query.finish()
@@ -209,27 +216,6 @@ pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
     (config, notes)
 }
 
-/// Whether a header's or body key's name says that its value is a credential.
-pub fn looks_secret(name: &str) -> bool {
-    let name: String = name
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .collect::<String>()
-        .to_ascii_lowercase();
-    [
-        "authorization",
-        "apikey",
-        "token",
-        "secret",
-        "password",
-        "cookie",
-        "credential",
-        "accesskey",
-    ]
-    .iter()
-    .any(|word| name == *word || (name.ends_with(word) && !name.ends_with("maxtoken")))
-}
-
 /// Splits `Name: value`; `None` if there is no name.
 pub fn split_header(line: &str) -> Option<(String, String)> {
     let (name, value) = line.split_once(':')?;
@@ -332,11 +318,13 @@ mod tests {
 
     #[test]
     fn credentials_never_enter_a_link() {
-        let mut config = RunConfig::default();
-        config.extra_headers = vec![
-            ("Authorization".into(), "Bearer s3cret".into()),
-            ("X-API-Key".into(), "s3cret".into()),
-        ];
+        let mut config = RunConfig {
+            extra_headers: vec![
+                ("Authorization".into(), "Bearer s3cret".into()),
+                ("X-API-Key".into(), "s3cret".into()),
+            ],
+            ..RunConfig::default()
+        };
         config.extra_body.insert("access_token".into(), "s3cret".into());
         config.extra_body.insert("max_tokens".into(), 5.into());
         let query = to_query(&config);

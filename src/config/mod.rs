@@ -2,6 +2,7 @@
 
 pub mod form;
 pub mod link;
+pub mod secret_names;
 
 use serde::{Deserialize, Serialize};
 

@@ -89,18 +89,14 @@ fn shortcut(page: Page, event: &KeyboardEvent) {
             .is_some_and(|element| ["INPUT", "TEXTAREA", "SELECT"].contains(&element.tag_name().as_str()))
     });
     match event.key().as_str() {
-        "Enter" if event.ctrl_key() || event.meta_key() => {
-            if page.stage.with_untracked(|stage| matches!(stage, Stage::Setup)) {
-                event.prevent_default();
-                page.run();
-            }
+        "Enter" if (event.ctrl_key() || event.meta_key()) && page.may_run() => {
+            event.prevent_default();
+            page.run();
         }
         // By its place on the keyboard: with Alt, some systems make another character of it.
-        _ if event.alt_key() && event.code() == "KeyS" => {
-            if page.is_running() {
-                event.prevent_default();
-                page.stop();
-            }
+        _ if event.alt_key() && event.code() == "KeyS" && page.is_running() => {
+            event.prevent_default();
+            page.stop();
         }
         "?" if !typing => page.help.set(true),
         _ => {}

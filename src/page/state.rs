@@ -130,9 +130,14 @@ impl Page {
         self.notices.update(|notices| notices.push(words.into()));
     }
 
+    /// Whether the form is in sight, so that a run may be started from the keyboard.
+    pub fn may_run(self) -> bool {
+        self.tab.get_untracked() == Tab::Run && self.stage.with_untracked(|stage| matches!(stage, Stage::Setup))
+    }
+
     /// Whether a run goes on.
     pub fn is_running(self) -> bool {
-        self.stage.with(|stage| matches!(stage, Stage::Running))
+        self.stage.with_untracked(|stage| matches!(stage, Stage::Running))
     }
 
     /// Starts a run if the form is right.

@@ -54,3 +54,26 @@ async fn at_390_px_the_page_does_not_scroll_sideways() {
     assert_eq!(page.client.execute(overflow, vec![]).await.expect("a value"), 0);
     page.close().await;
 }
+
+#[tokio::test]
+async fn a_captured_response_is_explained_event_by_event() {
+    let page = Page::open("").await;
+    page.client
+        .find(fantoccini::Locator::LinkText("Explain"))
+        .await
+        .expect("the view's link")
+        .click()
+        .await
+        .expect("pressed");
+    page.press("Show an example").await;
+    let text = page.wait_for("Counted as failed").await;
+    assert!(
+        text.contains("The server answered 200 but sent an error event after 1 token: The request queue is full (503)"),
+        "{text}"
+    );
+    assert!(text.contains("answer text") && text.contains("end of stream"), "{text}");
+    page.fill("Captured response", "{\"detail\":\"nothing of the kind\"}")
+        .await;
+    page.wait_for("is no event stream").await;
+    page.close().await;
+}
