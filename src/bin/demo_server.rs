@@ -46,6 +46,9 @@ mod native {
         /// Whether other origins may read the answers.
         #[arg(long, default_value = "on", value_parser = ["on", "off"])]
         cors: String,
+        /// Keys of the body to refuse with a 400, such as stream_options.continuous_usage_stats; may be repeated.
+        #[arg(long)]
+        refuse: Vec<String>,
         /// Which share of requests fails how, such as http_503=0.02,cut=0.01.
         #[arg(long, default_value = "", value_parser = FaultList::read)]
         faults: FaultList,
@@ -120,6 +123,7 @@ mod native {
             model: arguments.model,
             api_key: arguments.api_key,
             cors: arguments.cors == "on",
+            refuse: arguments.refuse,
         };
         let endpoint = listen(arguments.port, "--port").await?;
         let page = match &arguments.page {

@@ -43,6 +43,8 @@ pub struct Options {
     pub api_key: Option<String>,
     /// Whether other origins may read its answers.
     pub cors: bool,
+    /// Keys of the body that are refused with a 400, as strict servers do; a dot goes into an object.
+    pub refuse: Vec<String>,
 }
 
 /// The endpoint's state.
@@ -247,6 +249,15 @@ async fn answer(State(host): State<Arc<Host>>, api: Api, body: Bytes) -> Respons
 
 fn read_ask(options: &Options, api: Api, body: &[u8]) -> Result<Ask, String> {
     let body: Value = serde_json::from_slice(body).map_err(|error| format!("The body is no JSON: {error}"))?;
+    for path in &options.refuse {
+        let found = path.split('.').try_fold(&body, |value, key| value.get(key));
+        if found.is_some_and(|value| !value.is_null()) {
+            return Err(format!(
+                "Unrecognized request argument supplied: {}",
+                path.replace('.', "/")
+            ));
+        }
+    }
     let words = |value: &Value| match value {
         Value::String(text) => text.split_whitespace().count(),
         Value::Array(ids) => ids.len(),

@@ -1,19 +1,19 @@
-//! Why a fetch was rejected: a browser says only "Failed to fetch", a second look tells more.
+//! Why a fetch of a run was rejected, as far as a second look can tell.
 
-use futures_util::future::{Either, select};
-use gloo_timers::future::TimeoutFuture;
-use std::pin::pin;
-use web_sys::AbortController;
-
-use super::{run::Run, transport::touch};
+use super::{probe, run::Run};
+use crate::{
+    config::Endpoint,
+    load::reach::{self, Fetched, Seen},
+};
 
 /// A server that does not answer the second look within this is taken as unreachable.
 const LOOK_MS: u32 = 3_000;
 /// A finding holds for the failures of this long.
 const FRESH_MS: f64 = 2_000.0;
 
-/// The browser's words and what they likely mean.
-pub async fn diagnose(run: &Run, url: &str, message: &str) -> String {
+/// The browser's words and what they likely mean. Failures close together share one look, so that a dead server is not
+/// asked twice for each request of a run.
+pub async fn diagnose(run: &Run, message: &str) -> String {
     let fresh = run
         .finding
         .borrow()
@@ -22,7 +22,7 @@ pub async fn diagnose(run: &Run, url: &str, message: &str) -> String {
     let likely = match fresh {
         Some((_, likely)) => likely,
         None => {
-            let likely = look(url).await;
+            let likely = look(run).await;
             *run.finding.borrow_mut() = Some((run.clock.now_ms(), likely.clone()));
             likely
         }
@@ -30,22 +30,24 @@ pub async fn diagnose(run: &Run, url: &str, message: &str) -> String {
     format!("{message}. {likely}")
 }
 
-async fn look(url: &str) -> String {
-    let Ok(abort) = AbortController::new() else {
+async fn look(run: &Run) -> String {
+    let Endpoint::Http { base_url } = &run.config.endpoint else {
         return String::new();
     };
-    let reached = match select(pin!(touch(url, &abort.signal())), TimeoutFuture::new(LOOK_MS)).await {
-        Either::Left((reached, _)) => reached.is_ok(),
-        Either::Right(_) => false,
-    };
-    abort.abort();
-    if reached {
-        "Something answers at this address, but the browser may not read it: likely the server sends no CORS headers, \
-         or the key is wrong (SGLang answers 401 without them)."
-            .into()
-    } else {
-        "Nothing answers at this address now: likely the server is not running, went away during the run, or cannot \
-         be reached from here."
-            .into()
+    let (touched, open_path_readable) = probe::look_again(base_url, LOOK_MS).await;
+    if !touched && run.answered.get() {
+        return format!(
+            "Nothing answers at {base_url} now, though it did before: likely the server went away during the run."
+        );
     }
+    reach::judge(&Seen {
+        base_url: base_url.clone(),
+        page_origin: run.page_origin.clone(),
+        with_key: run.has_key(),
+        model: String::new(),
+        models: Fetched::Rejected,
+        touched: Some(touched),
+        open_path_readable: Some(open_path_readable),
+    })
+    .words
 }

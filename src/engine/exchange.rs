@@ -127,13 +127,14 @@ pub async fn exchange(run: &Rc<Run>, ask: Ask, slot: Slot) {
                 let now_ms = run.clock.now_ms();
                 let content_type = response.headers().get("content-type");
                 active.with(|machine| machine.headers(response.status(), content_type.as_deref(), now_ms));
+                run.answered.set(true);
                 headers = response.headers().entries().collect();
                 stream = Body::of(&response);
             }
             Err(message) => {
                 let now_ms = run.clock.now_ms();
                 if !active.is_settled() {
-                    let likely = diagnose(run, slot.url(), &message).await;
+                    let likely = diagnose(run, &message).await;
                     active.settle(|machine| machine.broken(&likely, now_ms));
                 }
             }

@@ -9,6 +9,7 @@ mod command;
 mod diagnose;
 mod exchange;
 mod lanes;
+pub mod probe;
 mod run;
 mod server;
 mod simulated;

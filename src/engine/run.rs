@@ -51,8 +51,11 @@ pub struct Run {
     pub clock: Clock,
     /// The last finding about rejected fetches, and when.
     pub finding: RefCell<Option<(f64, String)>>,
+    /// Whether the server has answered any request of this run.
+    pub answered: Cell<bool>,
+    /// The page's origin.
+    pub page_origin: String,
     key: Secret,
-    page_origin: String,
     stopping: Cell<bool>,
     over: Cell<bool>,
     lanes: RefCell<Option<Rc<Lanes>>>,
@@ -79,6 +82,7 @@ impl Run {
         Rc::new(Self {
             clock: Clock::start(),
             finding: RefCell::default(),
+            answered: Cell::new(false),
             key: Secret::new(start.key.as_deref().unwrap_or_default()),
             page_origin: start.page_origin,
             stopping: Cell::new(false),
@@ -286,6 +290,11 @@ impl Run {
     }
 
     // What an exchange needs of the run.
+
+    /// Whether requests carry a key.
+    pub fn has_key(&self) -> bool {
+        self.key.reveal().is_some()
+    }
 
     /// Headers of every request.
     pub fn headers(&self) -> Vec<(String, String)> {

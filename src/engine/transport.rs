@@ -59,18 +59,6 @@ impl Prepared {
     }
 }
 
-/// Sends a GET that the page may not read, to see whether anything answers at all.
-///
-/// # Errors
-/// The browser's words.
-pub async fn touch(url: &str, signal: &AbortSignal) -> Result<(), String> {
-    let request = plain(RequestBuilder::new(url), signal)
-        .mode(RequestMode::NoCors)
-        .build()
-        .map_err(words)?;
-    request.send().await.map(drop).map_err(words)
-}
-
 fn plain(builder: RequestBuilder, signal: &AbortSignal) -> RequestBuilder {
     // No cache mode: `no-store` would make Chromium pass over its preflights too, and send one with each request. What
     // is sent here is a POST, or an OPTIONS, which no cache answers.

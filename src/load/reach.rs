@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::lanes::is_loopback;
+use super::lanes::{host, is_loopback, is_private};
 
 /// What came of one fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,9 +25,7 @@ pub enum Fetched {
 pub struct Seen {
     /// The base URL.
     pub base_url: String,
-    /// Whether the page itself came over https.
-    pub page_is_https: bool,
-    /// The page's origin, for the advice.
+    /// The page's origin.
     pub page_origin: String,
     /// Whether a key was sent.
     pub with_key: bool,
@@ -168,11 +166,24 @@ fn with_models(seen: &Seen, models: Vec<String>, kind: &str) -> Finding {
 fn rejected(seen: &Seen) -> Finding {
     let plain_http = seen.base_url.to_ascii_lowercase().starts_with("http:");
     let url = &seen.base_url;
-    if seen.page_is_https && plain_http && !is_loopback(url) {
+    let page_is_https = seen.page_origin.starts_with("https:");
+    if page_is_https && plain_http && !is_loopback(url) {
         return wrong(
             format!("The browser blocked this: a page that came over https may not ask {url} over http (mixed content)."),
             "Reach the server through a tunnel on this machine (ssh -L 30000:localhost:30000 HOST, then http://localhost:30000), \
              serve this page over http, or give the server a certificate."
+                .into(),
+        );
+    }
+    let private = |url: &str| host(url).is_some_and(|host| is_private(&host));
+    if seen.touched == Some(false) && private(url) && !private(&seen.page_origin) {
+        return wrong(
+            format!(
+                "Nothing could be reached at {url}. This page comes from the public network, and browsers ask before such a page \
+                 may reach this machine or the local network: likely that was not allowed. Or the server is not running."
+            ),
+            "Allow this page access to the local network (in the browser's settings for this site), or serve the page from \
+             localhost with script/server."
                 .into(),
         );
     }
@@ -209,7 +220,6 @@ mod tests {
     fn seen(models: Fetched) -> Seen {
         Seen {
             base_url: "http://localhost:30000".into(),
-            page_is_https: false,
             page_origin: "http://localhost:8080".into(),
             with_key: false,
             model: String::new(),
@@ -272,7 +282,7 @@ mod tests {
             (blind(true, true), "Likely the key is wrong", "API key"),
             (
                 Seen {
-                    page_is_https: true,
+                    page_origin: "https://tool.example".into(),
                     base_url: "http://gpu:1".into(),
                     ..blind(false, false)
                 },
@@ -289,9 +299,19 @@ mod tests {
     }
 
     #[test]
+    fn a_public_page_that_cannot_reach_this_machine_is_told_of_the_permission() {
+        let finding = judge(&Seen {
+            page_origin: "https://tool.example".into(),
+            touched: Some(false),
+            ..seen(Fetched::Rejected)
+        });
+        assert!(finding.words.contains("browsers ask before"), "{finding:?}");
+    }
+
+    #[test]
     fn localhost_from_an_https_page_is_no_mixed_content() {
         let finding = judge(&Seen {
-            page_is_https: true,
+            page_origin: "https://localhost:8080".into(),
             touched: Some(false),
             ..seen(Fetched::Rejected)
         });

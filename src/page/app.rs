@@ -35,6 +35,12 @@ pub fn App() -> impl IntoView {
             event.prevent_default();
             over.set(true);
         }),
+        // A run that goes on would be lost.
+        window_event_listener(ev::beforeunload, move |event| {
+            if page.is_running() {
+                event.prevent_default();
+            }
+        }),
         window_event_listener(ev::dragleave, move |_| over.set(false)),
         window_event_listener(ev::drop, move |event| {
             event.prevent_default();

@@ -40,6 +40,20 @@ pub fn fragment() -> String {
         .unwrap_or_default()
 }
 
+/// Puts a fragment into the page's URL, or takes it out if empty, without scrolling anywhere.
+pub fn set_fragment(fragment: &str) {
+    let Some(window) = web_sys::window() else { return };
+    let location = window.location();
+    let url = format!(
+        "{}{}{fragment}",
+        location.pathname().unwrap_or_default(),
+        location.search().unwrap_or_default()
+    );
+    if let Ok(history) = window.history() {
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&url));
+    }
+}
+
 /// Puts a query into the page's URL without loading anything.
 pub fn set_query(query: &str) {
     let Some(window) = web_sys::window() else { return };
@@ -54,13 +68,11 @@ pub fn set_query(query: &str) {
     }
 }
 
-/// The page's origin and whether it came over https.
-pub fn origin() -> (String, bool) {
-    let origin = web_sys::window()
+/// The page's origin.
+pub fn origin() -> String {
+    web_sys::window()
         .and_then(|window| window.location().origin().ok())
-        .unwrap_or_default();
-    let https = origin.starts_with("https:");
-    (origin, https)
+        .unwrap_or_default()
 }
 
 /// Asks a question with yes and no.

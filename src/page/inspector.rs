@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use leptos::{html, prelude::*};
 
-use super::{parts::EventTable, state::Page};
+use super::{browser, parts::EventTable, state::Page};
 use crate::{
     config::Api,
     report::format,
@@ -26,6 +26,23 @@ pub fn Inspector() -> impl IntoView {
             (false, true) => dialog.close(),
             _ => {}
         }
+    });
+    // The URL names the open request, so that a link points at it: the one who has the result file lands there.
+    Effect::new(move |before: Option<bool>| {
+        let named = page.inspected.with(|record| {
+            let record = record.as_ref()?;
+            Some(format!(
+                "{}{}",
+                if record.warmup { "#warm-up-" } else { "#request-" },
+                record.index
+            ))
+        });
+        match &named {
+            Some(named) => browser::set_fragment(named),
+            None if before == Some(true) => browser::set_fragment(""),
+            None => {}
+        }
+        named.is_some()
     });
     view! {
         <dialog node_ref=dialog class="inspector" aria-labelledby="inspector-title" on:close=move |_| page.inspected.set(None)>

@@ -75,6 +75,8 @@ pub struct Page {
     pub captured: RwSignal<String>,
     /// Where the page is.
     pub stage: RwSignal<Stage>,
+    /// The result shown last, to come back to.
+    pub last: RwSignal<Option<Arc<Document>>>,
     /// The run as it goes.
     pub live: RwSignal<Live>,
     /// The result of *Check connection*.
@@ -109,6 +111,7 @@ impl Page {
             }),
             captured: RwSignal::default(),
             stage: RwSignal::default(),
+            last: RwSignal::default(),
             live: RwSignal::default(),
             check: RwSignal::default(),
             notices: RwSignal::new(notices),
@@ -173,6 +176,13 @@ impl Page {
         self.stage.set(Stage::Setup);
     }
 
+    /// Back to the result shown last.
+    pub fn show_last(self) {
+        if let Some(document) = self.last.get_untracked() {
+            self.stage.set(Stage::Finished(document));
+        }
+    }
+
     fn on_event(self, event: EngineEvent) {
         match event {
             EngineEvent::Started {
@@ -233,11 +243,19 @@ impl Page {
         self.show(document.without_secrets());
     }
 
-    /// Shows a result.
+    /// Shows a result, and the request that the URL's fragment names.
     fn show(self, document: Document) {
-        self.inspected.set(None);
         self.tab.set(Tab::Run);
-        self.stage.set(Stage::Finished(Arc::new(document)));
+        let named = browser::fragment();
+        let document = Arc::new(document);
+        self.last.set(Some(document.clone()));
+        self.stage.set(Stage::Finished(document.clone()));
+        let find = |records: &[RequestRecord], prefix: &str| {
+            let index: u32 = named.strip_prefix(prefix)?.parse().ok()?;
+            records.iter().find(|record| record.index == index).cloned()
+        };
+        self.inspected
+            .set(find(&document.requests, "#request-").or_else(|| find(&document.warmup, "#warm-up-")));
     }
 
     /// Ends the worker, but not from within its own message.

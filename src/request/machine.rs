@@ -329,12 +329,8 @@ impl Machine {
         frames.wire.coalesced_frames = 0;
         frames.first_token_event = None;
         let times = &mut frames.times;
-        (
-            times.role_ms,
-            times.first_token_ms,
-            times.first_answer_ms,
-            times.last_token_ms,
-        ) = (None, None, None, None);
+        // All came at once: there is an end (E2E), but no first token.
+        (times.role_ms, times.first_token_ms, times.first_answer_ms) = (None, None, None);
     }
 
     /// The verdict of an end that nothing earlier has decided.

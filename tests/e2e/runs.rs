@@ -215,7 +215,7 @@ async fn a_server_killed_in_mid_run_gives_failures_and_no_false_success() {
             assert_eq!(request["tokens"]["output"], 40);
         }
     }
-    assert!(text.contains("Nothing answers at this address"), "{text}");
+    assert!(text.contains("likely the server went away during the run"), "{text}");
     page.close().await;
 }
 
@@ -250,5 +250,69 @@ async fn a_result_saved_and_dropped_back_is_the_same_result() {
     page.go("").await;
     page.drop_file("notes.txt", "not a result").await;
     page.wait_for("notes.txt").await;
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_stream_options_is_asked_for_less_and_this_is_noted() {
+    let mut args = QUICK.to_vec();
+    args.extend(["--refuse", "stream_options.continuous_usage_stats"]);
+    let demo = Demo::start(&args);
+    let page = Page::open(&format!("url={}&n=12&c=3&warmup=1&out=10", demo.url)).await;
+    page.press("Run 12").await;
+    let text = page.wait_for("Save JSON").await;
+    assert!(text.contains("The server refused a request's stream_options"), "{text}");
+    let result = page.download_json().await;
+    assert_eq!(
+        outcomes(&result),
+        BTreeMap::from([("succeeded".into(), 12)]),
+        "the warm-up found out"
+    );
+    assert_eq!(result["summary"]["output_tokens"], 120);
+    assert_eq!(
+        result["requests"][0]["marks"]["tokens"],
+        serde_json::json!([]),
+        "no counts per frame without continuous usage"
+    );
+    page.close().await;
+}
+
+#[tokio::test]
+async fn answers_that_are_not_streamed_are_counted_without_a_first_token_time() {
+    let demo = Demo::start(&QUICK);
+    let page = Page::open(&format!("url={}&n=8&c=2&warmup=0&out=10&stream=0", demo.url)).await;
+    page.press("Run 8").await;
+    page.wait_for("Save JSON").await;
+    let saved = page.download_json().await;
+    assert_eq!(outcomes(&saved), BTreeMap::from([("succeeded".into(), 8)]));
+    assert_eq!(
+        (&saved["summary"]["output_tokens"], &saved["summary"]["ttft_ms"]["n"]),
+        (&80.into(), &0.into())
+    );
+    assert_eq!(saved["summary"]["e2e_ms"]["n"], 8);
+    page.go("").await;
+    page.drop_file("whole.json", &saved.to_string()).await;
+    page.wait_for("Save JSON").await;
+    page.close().await;
+}
+
+#[tokio::test]
+async fn each_api_is_measured() {
+    let demo = Demo::start(&QUICK);
+    let page = Page::open("").await;
+    for api in ["completions", "generate"] {
+        page.go(&format!("url={}&n=6&c=2&warmup=0&out=10&api={api}", demo.url))
+            .await;
+        page.press("Run 6").await;
+        page.wait_for("Save JSON").await;
+        let result = page.download_json().await;
+        assert_eq!(outcomes(&result), BTreeMap::from([("succeeded".into(), 6)]), "{api}");
+        assert_eq!(result["summary"]["output_tokens"], 60, "{api}");
+        assert_eq!(
+            result["requests"][0]["marks"]["tokens"],
+            serde_json::json!(vec![1; 10]),
+            "{api}"
+        );
+    }
     page.close().await;
 }

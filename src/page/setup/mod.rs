@@ -88,6 +88,9 @@ fn RunBar() -> impl IntoView {
             <button type="submit" class="primary" disabled=move || page.checked.with(Result::is_err) title="Ctrl+Enter">
                 {words}
             </button>
+            <Show when=move || page.last.with(Option::is_some)>
+                <button type="button" on:click=move |_| page.show_last()>"Back to the last result"</button>
+            </Show>
             <span class="wrong" role="status">{reason}</span>
         </div>
     }

@@ -29,7 +29,7 @@ fn a_whole_answer_has_tokens_but_no_first_token_time() {
             reading.times.last_token_ms,
             reading.first_token_event
         ),
-        (None, None, None)
+        (None, Some(40.0), None)
     );
     assert!(reading.marks.at_us.is_empty());
 }

@@ -1,0 +1,57 @@
+//! Second looks at a server that a fetch did not reach: a browser says only "Failed to fetch".
+
+use std::pin::pin;
+
+use futures_util::future::{Either, join, select};
+use gloo_net::http::RequestBuilder;
+use gloo_timers::future::TimeoutFuture;
+use web_sys::{AbortController, RequestCache, RequestCredentials, RequestMode};
+
+use crate::{load::reach::Fetched, protocol::join_url};
+
+/// A GET, answered or not within the limit.
+pub async fn get(url: &str, key: Option<&str>, limit_ms: u32) -> Fetched {
+    fetch(url, key, RequestMode::Cors, limit_ms).await
+}
+
+/// Looks again after a rejected fetch: whether anything answers at all, in a way that the page may not read, and
+/// whether a path that needs no key can be read.
+pub async fn look_again(base_url: &str, limit_ms: u32) -> (bool, bool) {
+    let (models, health) = (join_url(base_url, "/v1/models"), join_url(base_url, "/health"));
+    let (touched, open) = join(
+        fetch(&models, None, RequestMode::NoCors, limit_ms),
+        fetch(&health, None, RequestMode::Cors, limit_ms),
+    )
+    .await;
+    (touched != Fetched::Rejected, matches!(open, Fetched::Answer { .. }))
+}
+
+async fn fetch(url: &str, key: Option<&str>, mode: RequestMode, limit_ms: u32) -> Fetched {
+    let Ok(abort) = AbortController::new() else {
+        return Fetched::Rejected;
+    };
+    let mut request = RequestBuilder::new(url)
+        .mode(mode)
+        .credentials(RequestCredentials::Omit)
+        .cache(RequestCache::NoStore)
+        .abort_signal(Some(&abort.signal()));
+    if let Some(key) = key {
+        request = request.header("Authorization", &format!("Bearer {key}"));
+    }
+    let asked = async {
+        match request.send().await {
+            Ok(response) => Fetched::Answer {
+                status: response.status(),
+                body: response.text().await.unwrap_or_default(),
+            },
+            Err(_) => Fetched::Rejected,
+        }
+    };
+    match select(pin!(asked), TimeoutFuture::new(limit_ms)).await {
+        Either::Left((fetched, _)) => fetched,
+        Either::Right(_) => {
+            abort.abort();
+            Fetched::Silent
+        }
+    }
+}
