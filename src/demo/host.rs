@@ -213,6 +213,7 @@ fn refused(message: &str) -> Response {
 }
 
 async fn answer(State(host): State<Arc<Host>>, api: Api, body: Bytes) -> Response {
+    let arrival_unix_ms = host.clock.unix_ms();
     let ask = match read_ask(&host.options, api, &body) {
         Ok(ask) => ask,
         Err(message) => return refused(&message),
@@ -222,7 +223,7 @@ async fn answer(State(host): State<Arc<Host>>, api: Api, body: Bytes) -> Respons
         let mut truth = lock(&host.truth);
         truth.push(RequestTruth {
             id: plan.id.clone(),
-            arrival_unix_ms: host.clock.unix_ms(),
+            arrival_unix_ms,
             fault: plan.fault,
             status: plan.status,
             prompt_tokens: ask.prompt_tokens,
