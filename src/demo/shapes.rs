@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 use super::{Ask, FaultKind};
 use crate::config::Api;
 
+/// When every response says it was made: the demo has no use for it.
+const CREATED: u32 = 1_700_000_000;
+
 /// One response's constant parts.
 pub struct Shape<'a> {
     /// The server's name for the request.
@@ -26,7 +29,7 @@ impl Shape<'_> {
         } else {
             "text_completion"
         };
-        json!({"id": self.id, "object": object, "created": 1_700_000_000, "model": self.model})
+        json!({"id": self.id, "object": object, "created": CREATED, "model": self.model})
     }
 
     fn with_choice(&self, choice: Value) -> Value {
@@ -46,33 +49,37 @@ impl Shape<'_> {
     }
 
     /// One token. `so_far`: tokens including this one; `text_so_far`: what a cumulative stream repeats.
+    ///
+    /// Written by hand, in SGLang's order of keys: a long answer has thousands of these, and all are made at once.
     pub fn token(&self, text: &str, reasoning: bool, so_far: u32, text_so_far: &str) -> Vec<u8> {
-        event(&self.token_value(text, reasoning, so_far, text_so_far, None))
-    }
-
-    fn token_value(&self, text: &str, reasoning: bool, so_far: u32, text_so_far: &str, finish: Option<Value>) -> Value {
-        let mut chunk = match self.ask.api {
-            Api::Generate => return self.native(text_so_far, so_far, finish),
-            Api::Chat => {
-                let delta = if reasoning {
-                    json!({"reasoning_content": text})
-                } else {
-                    json!({"content": text, "reasoning_content": null})
-                };
-                self.with_choice(json!({
-                    "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish, "matched_stop": null,
-                }))
-            }
-            Api::Completions => self.with_choice(json!({
-                "index": 0, "text": text, "logprobs": null, "finish_reason": finish, "matched_stop": null,
-            })),
-        };
-        if self.ask.continuous_usage {
-            chunk["usage"] = self.usage_value(so_far, 0);
-        } else if self.ask.api == Api::Completions {
-            chunk["usage"] = Value::Null;
+        if self.ask.api == Api::Generate {
+            return event(&self.native(text_so_far, so_far, None));
         }
-        chunk
+        let quoted = |text: &str| Value::from(text).to_string();
+        let (id, model, text) = (quoted(self.id), quoted(self.model), quoted(text));
+        let (object, what) = match (self.ask.api, reasoning) {
+            (Api::Chat, true) => (
+                "chat.completion.chunk",
+                format!("\"delta\":{{\"reasoning_content\":{text}}}"),
+            ),
+            (Api::Chat, false) => (
+                "chat.completion.chunk",
+                format!("\"delta\":{{\"reasoning_content\":null,\"content\":{text}}}"),
+            ),
+            _ => ("text_completion", format!("\"text\":{text}")),
+        };
+        let usage = if self.ask.continuous_usage {
+            format!(",\"usage\":{}", self.usage_value(so_far, 0))
+        } else if self.ask.api == Api::Completions {
+            ",\"usage\":null".to_owned()
+        } else {
+            String::new()
+        };
+        format!(
+            "data: {{\"id\":{id},\"object\":\"{object}\",\"created\":{CREATED},\"model\":{model},\"choices\":[{{\"index\":0,{what},\
+             \"logprobs\":null,\"finish_reason\":null,\"matched_stop\":null}}]{usage}}}\n\n"
+        )
+        .into_bytes()
     }
 
     fn native(&self, text_so_far: &str, so_far: u32, finish: Option<Value>) -> Value {
@@ -132,8 +139,10 @@ impl Shape<'_> {
 
     /// A chunk that stops in the middle of its JSON, closed by a blank line all the same.
     pub fn malformed(&self) -> Vec<u8> {
-        let whole = self.token_value("broken", false, 0, "", None).to_string();
-        format!("data: {}\n\n", &whole[..whole.len() - 12]).into_bytes()
+        let mut cut = self.token("broken", false, 0, "");
+        cut.truncate(cut.len() - 14);
+        cut.extend_from_slice(b"\n\n");
+        cut
     }
 
     /// The end mark.
