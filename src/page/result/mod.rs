@@ -24,7 +24,7 @@ use overview::Overview;
 use requests::RequestTable;
 
 /// Charts over time have about this many buckets.
-const BUCKETS: f64 = 120.0;
+const BUCKETS: f64 = 60.0;
 
 /// What the request table shows.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -62,8 +62,19 @@ pub fn Setup() -> impl IntoView {
 #[component]
 fn SlotAdvice() -> impl IntoView {
     let checked = Page::get().checked;
-    let advice = Memo::new(move |_| checked.with(|checked| checked.as_ref().ok().and_then(lanes::advice)));
-    view! { <Show when=move || advice.with(Option::is_some)><p class="advice">{move || advice.get()}</p></Show> }
+    let advice = Memo::new(move |_| {
+        checked.with(|checked| {
+            let config = checked.as_ref().ok()?;
+            let short = config.concurrency > lanes::LanePlan::before_contact(config).slots;
+            Some((lanes::advice(config)?, short))
+        })
+    });
+    let warns = move || advice.with(|advice| advice.as_ref().is_some_and(|(_, short)| *short));
+    view! {
+        <Show when=move || advice.with(Option::is_some)>
+            <p class="advice" class:warn=warns>{move || advice.get().map(|(words, _)| words)}</p>
+        </Show>
+    }
 }
 
 /// The button that says what it will do.
