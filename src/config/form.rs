@@ -282,9 +282,7 @@ impl Errors {
     fn headers(&mut self, text: &str) -> Vec<(String, String)> {
         let mut headers = Vec::new();
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            let header = link::split_header(line).filter(|(name, value)| {
-                name.parse::<http::HeaderName>().is_ok() && value.parse::<http::HeaderValue>().is_ok()
-            });
+            let header = link::split_header(line).filter(|(name, value)| is_token(name) && is_field_value(value));
             match header {
                 Some(header) => headers.push(header),
                 None => self.note(
@@ -347,6 +345,21 @@ impl Errors {
             DemoConfig::default()
         }
     }
+}
+
+/// Whether a header may have this name (RFC 9110, section 5.6.2).
+fn is_token(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
+/// Whether a header may have this value: what `fetch` takes is visible text in Latin-1.
+fn is_field_value(value: &str) -> bool {
+    value
+        .chars()
+        .all(|c| c == '\t' || ('\u{20}'..='\u{ff}').contains(&c) && c != '\u{7f}')
 }
 
 /// `1,000` and `1 000` as `1000`; anything else, such as `1,5`, as it is.

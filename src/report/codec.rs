@@ -1,9 +1,9 @@
 //! The document as JSON text, and back.
 
-use std::{fmt, io};
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, error::Category, ser::Formatter};
+use serde::Deserialize;
+use serde_json::{Value, error::Category};
 
 use super::{Document, FORMAT_VERSION, document::FORMAT_NAME};
 use crate::{config::Endpoint, metrics::summarize, request::RequestRecord};
@@ -64,13 +64,8 @@ impl std::error::Error for DocumentError {}
 impl Document {
     /// JSON for people and programs: one line per setting and per request.
     pub fn to_json(&self) -> String {
-        let mut out = Vec::new();
-        let mut serializer = serde_json::Serializer::with_formatter(&mut out, Lines::default());
-        // Writing to memory cannot fail, and every map of the document has text for keys.
-        self.serialize(&mut serializer)
-            .expect("a document is always serialisable");
-        out.push(b'\n');
-        String::from_utf8(out).expect("JSON is UTF-8")
+        // Every map of the document has text for keys, so it is always serialisable.
+        in_lines(&serde_json::to_string(self).expect("a document is always serialisable"))
     }
 
     /// Reads a document, upgrades older versions and recomputes the summary from the requests.
@@ -162,85 +157,57 @@ fn check_record(record: &RequestRecord, warmup: bool, streamed: bool) -> Result<
     }
 }
 
-/// Breaks lines in the outer two levels alone, so that a request is one line, however many frames it had.
-#[derive(Default)]
-struct Lines {
-    depth: usize,
-    /// Whether the innermost open bracket has anything in it.
-    filled: bool,
-}
-
-impl Lines {
+/// Breaks compact JSON into lines in the outer two levels alone, so that a request is one line, however many frames it
+/// had. (A formatter of serde's would compile the writing of every type a second time.)
+fn in_lines(compact: &str) -> String {
     const BROKEN: usize = 2;
-
-    fn open<W: ?Sized + io::Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
-        self.depth += 1;
-        self.filled = false;
-        writer.write_all(bracket)
-    }
-
-    fn item<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        if !first {
-            writer.write_all(b",")?;
+    let bytes = compact.as_bytes();
+    let mut out = String::with_capacity(compact.len() + compact.len() / 8);
+    let (mut depth, mut in_text, mut start) = (0, false, 0);
+    let mut i = 0;
+    while i < bytes.len() {
+        let byte = bytes[i];
+        i += 1;
+        match byte {
+            b'\\' if in_text => i += 1,
+            b'"' => in_text = !in_text,
+            _ if in_text => {}
+            b'{' | b'[' => {
+                depth += 1;
+                let empty = matches!(bytes.get(i), Some(b'}' | b']'));
+                if depth <= BROKEN && !empty {
+                    out.push_str(&compact[start..i]);
+                    start = i;
+                    line(&mut out, depth);
+                }
+            }
+            b'}' | b']' => {
+                let empty = matches!(bytes[i - 2], b'{' | b'[');
+                depth -= 1;
+                if depth < BROKEN && !empty {
+                    out.push_str(&compact[start..i - 1]);
+                    start = i - 1;
+                    line(&mut out, depth);
+                }
+            }
+            b',' | b':' if depth <= BROKEN => {
+                out.push_str(&compact[start..i]);
+                start = i;
+                if byte == b',' {
+                    line(&mut out, depth)
+                } else {
+                    out.push(' ')
+                }
+            }
+            _ => {}
         }
-        if self.depth <= Self::BROKEN {
-            self.line(writer)
-        } else {
-            Ok(())
-        }
     }
-
-    fn close<W: ?Sized + io::Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
-        self.depth -= 1;
-        if self.depth < Self::BROKEN && self.filled {
-            self.line(writer)?;
-        }
-        self.filled = true;
-        writer.write_all(bracket)
-    }
-
-    fn line<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b"\n")?;
-        (0..self.depth).try_for_each(|_| writer.write_all(b"  "))
-    }
+    out.push_str(&compact[start..]);
+    out.push('\n');
+    out
 }
 
-impl Formatter for Lines {
-    fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.open(writer, b"[")
-    }
-
-    fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.close(writer, b"]")
-    }
-
-    fn begin_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.item(writer, first)
-    }
-
-    fn end_array_value<W: ?Sized + io::Write>(&mut self, _: &mut W) -> io::Result<()> {
-        self.filled = true;
-        Ok(())
-    }
-
-    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.open(writer, b"{")
-    }
-
-    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.close(writer, b"}")
-    }
-
-    fn begin_object_key<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.item(writer, first)
-    }
-
-    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(if self.depth <= Self::BROKEN { b": " } else { b":" })
-    }
-
-    fn end_object_value<W: ?Sized + io::Write>(&mut self, _: &mut W) -> io::Result<()> {
-        self.filled = true;
-        Ok(())
-    }
+fn line(out: &mut String, depth: usize) {
+    out.push('\n');
+    (0..depth).for_each(|_| out.push_str("  "));
 }
