@@ -75,7 +75,7 @@ impl Default for RunConfig {
 
 /// The server to measure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Endpoint {
     /// The scripted server inside the engine: no socket is opened, results are labelled *simulated*.
     Simulated,
@@ -142,7 +142,7 @@ impl Default for Timeouts {
 
 /// How many names the engine uses for the one server. A browser opens 6 HTTP/1.1 connections per name and port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum LanePolicy {
     /// As many `*.localhost` names as the concurrency needs if the server is on loopback; else the one given.
     #[default]

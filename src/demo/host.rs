@@ -214,8 +214,8 @@ fn refused(message: &str) -> Response {
 
 async fn answer(State(host): State<Arc<Host>>, api: Api, body: Bytes) -> Response {
     let arrival_unix_ms = host.clock.unix_ms();
-    let ask = match read_ask(&host.options, api, &body) {
-        Ok(ask) => ask,
+    let (ask, named) = match read_ask(&host.options, api, &body) {
+        Ok(read) => read,
         Err(message) => return refused(&message),
     };
     let plan = lock(&host.server).plan(host.clock.now_ms(), &ask);
@@ -226,6 +226,7 @@ async fn answer(State(host): State<Arc<Host>>, api: Api, body: Bytes) -> Respons
             arrival_unix_ms,
             fault: plan.fault,
             status: plan.status,
+            model: named,
             prompt_tokens: ask.prompt_tokens,
             tokens_planned: plan.frames.iter().map(|frame| frame.tokens).sum(),
             tokens_handed: 0,
@@ -248,7 +249,8 @@ async fn answer(State(host): State<Arc<Host>>, api: Api, body: Bytes) -> Respons
         .unwrap_or_else(|error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response())
 }
 
-fn read_ask(options: &Options, api: Api, body: &[u8]) -> Result<Ask, String> {
+/// What a body asks, and the model it names (empty if none).
+fn read_ask(options: &Options, api: Api, body: &[u8]) -> Result<(Ask, String), String> {
     let body: Value = serde_json::from_slice(body).map_err(|error| format!("The body is no JSON: {error}"))?;
     for path in &options.refuse {
         let found = path.split('.').try_fold(&body, |value, key| value.get(key));
@@ -294,20 +296,22 @@ fn read_ask(options: &Options, api: Api, body: &[u8]) -> Result<Ask, String> {
         other => return Err(format!("demo_fault must be the name of a fault, not {other}")),
     };
     let option = |name: &str| body["stream_options"][name].as_bool().unwrap_or(false);
-    Ok(Ask {
+    let named = body["model"].as_str().unwrap_or_default().to_owned();
+    let ask = Ask {
         api,
-        model: body["model"]
-            .as_str()
-            .filter(|name| !name.is_empty())
-            .unwrap_or(&options.model)
-            .to_owned(),
+        model: if named.is_empty() {
+            options.model.clone()
+        } else {
+            named.clone()
+        },
         prompt_tokens: u32::try_from(prompt).unwrap_or(u32::MAX),
         max_tokens: max_tokens.unwrap_or(16).min(1_000_000) as u32,
         stream: body["stream"].as_bool().unwrap_or(false),
         include_usage: option("include_usage"),
         continuous_usage: option("continuous_usage_stats"),
         fault,
-    })
+    };
+    Ok((ask, named))
 }
 
 /// A plan being played to a connection.

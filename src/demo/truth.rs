@@ -15,6 +15,8 @@ pub struct RequestTruth {
     pub fault: Option<FaultKind>,
     /// HTTP status.
     pub status: u16,
+    /// The model asked for.
+    pub model: String,
     /// Prompt tokens as counted.
     pub prompt_tokens: u32,
     /// Tokens planned.

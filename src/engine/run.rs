@@ -56,6 +56,8 @@ pub struct Run {
     /// The page's origin.
     pub page_origin: String,
     key: Secret,
+    /// The configuration that bodies are made from: with the first listed model where none was named.
+    asked: RefCell<RunConfig>,
     stopping: Cell<bool>,
     over: Cell<bool>,
     lanes: RefCell<Option<Rc<Lanes>>>,
@@ -83,6 +85,7 @@ impl Run {
             clock: Clock::start(),
             finding: RefCell::default(),
             answered: Cell::new(false),
+            asked: RefCell::new(config.clone()),
             key: Secret::new(start.key.as_deref().unwrap_or_default()),
             page_origin: start.page_origin,
             stopping: Cell::new(false),
@@ -126,6 +129,7 @@ impl Run {
         }
         spawn_local(self.clone().watch());
         let server = server_facts(&self.config, &self.headers()).await;
+        self.asked.borrow_mut().model.clone_from(&server.model);
         let plan = self.make_lanes().await;
         tell(&EngineEvent::Started {
             started_unix_ms: self.clock.started_unix_ms(),
@@ -312,7 +316,7 @@ impl Run {
     /// The body of a request.
     pub fn request_body(&self, ask: &Ask) -> String {
         let prompt = random_prompt(self.config.seed, ask.warmup, ask.index, self.config.input_tokens);
-        protocol::request_body(&self.config, Prompt::Text(&prompt), self.usage_ask.get())
+        protocol::request_body(&self.asked.borrow(), Prompt::Text(&prompt), self.usage_ask.get())
             .map_or_else(|error| error.to_string(), |body| body.to_string())
     }
 

@@ -64,6 +64,10 @@ async fn a_clean_run_counts_every_request_and_every_token_as_the_server_did() {
     let truth = demo.truth().await;
     assert_eq!(outcomes(&result), BTreeMap::from([("succeeded".into(), 60)]));
     assert_eq!(result["simulated"], false);
+    assert_eq!(
+        truth[0]["model"], "demo-model",
+        "where no model is named, the first one listed is asked"
+    );
     let handed = sum(measured(&truth, 3)
         .iter()
         .map(|request| request["tokens_handed"].as_u64().expect("tokens")));
