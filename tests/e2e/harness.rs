@@ -32,8 +32,32 @@ impl Drop for Process {
     }
 }
 
-/// Starts a program and returns the first line of its output for which `find` gives something.
-fn start_and_find<T>(mut command: Command, find: impl Fn(&str) -> Option<T>) -> (Process, T) {
+/// Starts chromedriver. It takes a free port for IPv4 and then the same for IPv6, where another may have been quicker:
+/// then it ends at once, and is started again.
+fn start_driver() -> (Process, u16) {
+    let started = |line: &str| {
+        let digits: String = line.chars().filter(char::is_ascii_digit).collect();
+        line.contains("started successfully on port")
+            .then(|| digits.parse().expect("a port"))
+    };
+    let attempt = |_| {
+        let mut command = Command::new("chromedriver");
+        command.arg("--port=0");
+        try_start_and_find(command, started)
+    };
+    (0..10)
+        .find_map(attempt)
+        .expect("chromedriver finds a free port within ten attempts")
+}
+
+/// As [`try_start_and_find`], for a program that must start.
+fn start_and_find<T>(command: Command, find: impl Fn(&str) -> Option<T>) -> (Process, T) {
+    let name = format!("{command:?}");
+    try_start_and_find(command, find).unwrap_or_else(|| panic!("{name} ended without saying where it listens"))
+}
+
+/// Starts a program and returns the first line of its output for which `find` gives something; `None` if it ends first.
+fn try_start_and_find<T>(mut command: Command, find: impl Fn(&str) -> Option<T>) -> Option<(Process, T)> {
     let name = format!("{command:?}");
     let mut child = command
         .stdout(Stdio::piped())
@@ -43,17 +67,14 @@ fn start_and_find<T>(mut command: Command, find: impl Fn(&str) -> Option<T>) -> 
     let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
     let process = Process(child);
     let found = loop {
-        let line = lines
-            .next()
-            .unwrap_or_else(|| panic!("{name} ended without saying where it listens"))
-            .expect("text");
+        let line = lines.next()?.expect("text");
         if let Some(found) = find(&line) {
             break found;
         }
     };
     // Whatever else it prints must be taken, or it would block on a full pipe.
     std::thread::spawn(move || lines.for_each(drop));
-    (process, found)
+    Some((process, found))
 }
 
 fn port_in(line: &str) -> Option<u16> {
@@ -146,17 +167,7 @@ impl Page {
         let (site, port) = start_and_find(command, |line| {
             line.to_lowercase().contains("page").then(|| port_in(line)).flatten()
         });
-        let mut command = Command::new("chromedriver");
-        command.arg("--port=0");
-        let (driver, driver_port) = start_and_find(command, |line| {
-            line.contains("started successfully on port").then(|| {
-                line.chars()
-                    .filter(char::is_ascii_digit)
-                    .collect::<String>()
-                    .parse::<u16>()
-                    .expect("a port")
-            })
-        });
+        let (driver, driver_port) = start_driver();
         let downloads = std::env::temp_dir().join(format!("streamgauge-e2e-{}-{port}", std::process::id()));
         std::fs::create_dir_all(&downloads).expect("a folder for downloads");
         let mut capabilities = fantoccini::wd::Capabilities::new();
