@@ -112,6 +112,7 @@ pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
     let mut config = RunConfig::default();
     let mut notes = Vec::new();
     let mut lanes = Vec::new();
+    let mut unknown: Vec<Cow<'_, str>> = Vec::new();
     for (name, value) in form_urlencoded::parse(query.trim_start_matches('?').as_bytes()) {
         let value = value.trim();
         let understood = match &*name {
@@ -196,10 +197,9 @@ pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
                 continue;
             }
             _ => {
-                notes.push(format!(
-                    "The link's \"{}\" is unknown here and was left out.",
-                    shorten(&name)
-                ));
+                if !unknown.contains(&name) {
+                    unknown.push(name);
+                }
                 continue;
             }
         };
@@ -209,6 +209,23 @@ pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
                 shorten(value)
             ));
         }
+    }
+    if !unknown.is_empty() {
+        let shown: Vec<String> = unknown
+            .iter()
+            .take(5)
+            .map(|name| format!("\"{}\"", shorten(name)))
+            .collect();
+        let more = unknown.len() - shown.len();
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        notes.push(format!(
+            "The link holds what is unknown here and was left out: {}{more}.",
+            shown.join(", ")
+        ));
     }
     if !lanes.is_empty() {
         config.lanes = LanePolicy::List { base_urls: lanes };
