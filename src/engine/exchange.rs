@@ -206,7 +206,7 @@ fn record(
             reads: std::mem::take(&mut reading.reads),
             dropped_bytes: reading.dropped_bytes,
         };
-        run.bound(&mut evidence);
+        run.bound(&mut evidence, reading.outcome, reading.failure.as_ref());
         evidence
     });
     RequestRecord::of(reading, ask.index, ask.warmup, slot.index, ask.scheduled_ms, evidence)

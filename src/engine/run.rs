@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     rc::Rc,
 };
 
@@ -28,7 +28,7 @@ use crate::{
     },
     protocol::{self, Prompt, UsageAsk},
     report::{Ending, Slots},
-    request::{Evidence, Outcome, RequestRecord, Spec},
+    request::{Evidence, Failure, Outcome, RequestRecord, Rule, Spec},
     workload::random_prompt,
 };
 
@@ -40,8 +40,13 @@ const WATCH_MS: f64 = 20.0;
 const KEPT_PER_REQUEST: usize = 64 * 1024;
 /// Bytes kept per run. Past it, failures keep their first [`KEPT_PAST_BOUND`] bytes.
 const KEPT_PER_RUN: usize = 16 * 1024 * 1024;
-/// Bytes kept per failure once the run's bound is reached.
+/// Bytes kept per failure once the run's bound is reached …
 const KEPT_PAST_BOUND: usize = 512;
+/// … but for the first failures of each kind, which are kept whole.
+const KEPT_WHOLE: u32 = 3;
+
+/// What makes two failures alike.
+type FailureKind = (Outcome, Option<Rule>, Option<String>);
 
 /// One run.
 pub struct Run {
@@ -66,6 +71,7 @@ pub struct Run {
     simulated: RefCell<demo::Server>,
     buffer: RefCell<Vec<u8>>,
     kept: Cell<usize>,
+    kinds: RefCell<HashMap<FailureKind, u32>>,
     notes: RefCell<Vec<String>>,
     warming_up: Cell<bool>,
     dispatched: Cell<u32>,
@@ -96,6 +102,7 @@ impl Run {
             simulated: RefCell::new(demo::Server::new(config.demo.clone(), config.seed)),
             buffer: RefCell::default(),
             kept: Cell::new(0),
+            kinds: RefCell::default(),
             notes: RefCell::default(),
             warming_up: Cell::new(true),
             dispatched: Cell::new(0),
@@ -392,9 +399,21 @@ impl Run {
         self.active.borrow_mut().retain(|other| !std::ptr::eq(&**other, active));
     }
 
-    /// Keeps the evidence within the run's bound.
-    pub fn bound(&self, evidence: &mut Evidence) {
-        let room = KEPT_PER_RUN.saturating_sub(self.kept.get()).max(KEPT_PAST_BOUND);
+    /// Keeps the evidence of a failure within the run's bound.
+    pub fn bound(&self, evidence: &mut Evidence, outcome: Outcome, failure: Option<&Failure>) {
+        let kind = (
+            outcome,
+            failure.map(|failure| failure.rule),
+            failure.and_then(|failure| failure.code.clone()),
+        );
+        let mut kinds = self.kinds.borrow_mut();
+        let seen = kinds.entry(kind).or_default();
+        *seen += 1;
+        let room = if *seen <= KEPT_WHOLE {
+            usize::MAX
+        } else {
+            KEPT_PER_RUN.saturating_sub(self.kept.get()).max(KEPT_PAST_BOUND)
+        };
         let mut kept = 0;
         let mut dropped = 0;
         evidence.reads.retain_mut(|read| {

@@ -455,6 +455,11 @@ impl Machine {
                 requested,
             },
         );
+        let mut marks = frames.marks;
+        if tokens.suspect.is_some() {
+            // Counts per frame come from the same figures: what is not believed at the end was wrong all along.
+            marks.tokens = Vec::new();
+        }
         let (outcome, failure) = match self.verdict {
             Some(latched) => (latched.outcome, Some(latched.failure)),
             None => (Outcome::Succeeded, None),
@@ -475,7 +480,7 @@ impl Machine {
             status: self.status,
             response_id: frames.response_id,
             finish_reason: frames.finish_reason,
-            marks: frames.marks,
+            marks,
             tokens,
             wire: frames.wire,
             reads,

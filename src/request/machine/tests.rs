@@ -463,3 +463,28 @@ fn a_wrapped_comment_is_no_data() {
         (Outcome::Succeeded, Some(1))
     );
 }
+
+#[test]
+fn counts_per_frame_of_a_usage_that_is_not_believed_are_dropped_with_it() {
+    let told = |tokens: u64| {
+        format!(
+            r#"{{"choices":[{{"index":0,"delta":{{"content":"a"}},"finish_reason":null}}],"usage":{{"completion_tokens":{tokens}}}}}"#
+        )
+    };
+    let spec = Spec {
+        requested_tokens: Some(24),
+        ..Spec::default()
+    };
+    let frames = |factor: u64| [told(factor), told(2 * factor)];
+    let read = |[first, second]: &[String; 2]| {
+        run_with(spec, &[Headers(200), Data(first), Data(second), Data(STOP), Data(DONE)])
+    };
+    assert_eq!(read(&frames(1)).marks.tokens, [1, 1]);
+    let absurd = read(&frames(1000));
+    assert!(
+        absurd.tokens.suspect.is_some() && absurd.marks.tokens.is_empty(),
+        "{:?}",
+        absurd.tokens
+    );
+    assert_eq!((absurd.tokens.output, absurd.marks.at_us.len()), (Some(2), 2));
+}
