@@ -21,8 +21,8 @@ async fn main() {
     println!(
         "A frame's error: read in the page − handed to the socket. TTFT's: seen by the page − seen by the server.\n"
     );
-    println!("| streams | frames | frame p50 | p90 | p99 | max | TTFT p50 | p99 | max | client |");
-    println!("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|");
+    println!("| streams | frames | frame p50 | p90 | p99 | max | TTFT p50 | p99 | max | page stall | client |");
+    println!("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|");
     for streams in STREAMS {
         let demo = Demo::start(&[
             "--itl-ms",
@@ -48,7 +48,7 @@ async fn main() {
         let [frame, ttft] = [Sample::new(frames), Sample::new(ttfts)];
         let at = |sample: &Sample, p: f64| sample.percentile(p).map_or("n/a".into(), |ms| format!("{ms:.2}"));
         println!(
-            "| {streams} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {streams} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             frame.values().len(),
             at(&frame, 50.0),
             at(&frame, 90.0),
@@ -57,6 +57,9 @@ async fn main() {
             at(&ttft, 50.0),
             at(&ttft, 99.0),
             at(&ttft, 100.0),
+            result["client"]["page_stall_max_ms"]
+                .as_f64()
+                .map_or("n/a".into(), |ms| format!("{ms:.0}")),
             result["client"]["verdict"].as_str().unwrap_or("?"),
         );
     }
