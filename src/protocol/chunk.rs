@@ -107,6 +107,16 @@ impl NativeFrame<'_> {
 }
 
 impl<'a> Chunk<'a> {
+    /// Whether it brings nothing that a chunk of any API has: no choice, no usage, no native output.
+    pub fn is_shapeless(&self) -> bool {
+        let native = &self.native;
+        self.choices.first.is_none()
+            && self.usage.is_none()
+            && native.text.is_none()
+            && native.output_ids.is_none()
+            && native.usage.is_none()
+    }
+
     /// Reads the data of one event. JSON that is no object is an empty chunk; what is no JSON is refused.
     pub fn parse(data: &'a str) -> Result<Self, serde_json::Error> {
         let top = serde_json::from_str::<Maybe<Top<'a>>>(data)?.0.unwrap_or_default();

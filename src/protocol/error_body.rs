@@ -91,6 +91,21 @@ pub fn error_in_json(value: &Value) -> Option<ErrorInfo> {
     }
 }
 
+/// The error of a JSON value that is no chunk and has the shape of one: FastAPI's `detail`, a list of `errors`, `type` or
+/// `status` that say "error", or a message beside a code. Meant for frames without choices alone.
+pub fn error_by_shape(value: &Value) -> Option<ErrorInfo> {
+    let object = value.as_object()?;
+    let says = |key: &str| object.get(key).is_some_and(|value| !says_nothing(value));
+    let is_error = |key: &str| object.get(key).and_then(Value::as_str) == Some("error");
+    let coded = ["code", "status_code", "status"].iter().any(|key| says(key));
+    let message = object
+        .get("message")
+        .and_then(Value::as_str)
+        .is_some_and(|message| !message.is_empty());
+    (says("detail") || says("errors") || is_error("type") || is_error("status") || (message && coded))
+        .then(|| in_any_json(value).unwrap_or_else(|| whole(value)))
+}
+
 /// The start of a text, cut at a character.
 pub fn excerpt(text: &str) -> String {
     match text.char_indices().nth(EXCERPT) {

@@ -16,7 +16,7 @@ mod wtf8;
 
 pub use body::{Prompt, PromptKindError, UsageAsk, request_body};
 pub use chunk::{Choice, Choices, Chunk, ErrorSign, NativeFrame};
-pub use error_body::{ErrorInfo, describe_http_error, error_in_json, excerpt, message_in_text};
+pub use error_body::{ErrorInfo, describe_http_error, error_by_shape, error_in_json, excerpt, message_in_text};
 pub use lenient::{Count, Text};
 pub use parts::{Finish, ServerReport, ToolDelta, Usage};
 pub use url::{api_path, api_url, join_url};

@@ -110,9 +110,18 @@ impl<'a> Finish<'a> {
 
     /// Whether the server gave the request up.
     pub fn is_abort(&self) -> bool {
-        ["abort", "error"]
-            .iter()
-            .any(|word| self.reason.eq_ignore_ascii_case(word))
+        // The first two are what servers document; the rest are gateways' words for the same.
+        [
+            "abort",
+            "error",
+            "aborted",
+            "cancelled",
+            "canceled",
+            "failed",
+            "timeout",
+        ]
+        .iter()
+        .any(|word| self.reason.eq_ignore_ascii_case(word))
     }
 }
 

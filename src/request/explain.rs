@@ -56,7 +56,9 @@ impl std::fmt::Display for Meaning {
     /// In a few words: `role`, `answer text, finish reason`, `error`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let failure = match self.failure {
-            Some(Rule::ErrorKey | Rule::ErrorObject | Rule::ErrorEvent | Rule::ErrorBody) => Some("error"),
+            Some(Rule::ErrorKey | Rule::ErrorObject | Rule::ErrorEvent | Rule::ErrorShape | Rule::ErrorBody) => {
+                Some("error")
+            }
             Some(Rule::AbortFinish | Rule::NanStop) => Some("abort"),
             Some(_) => Some("not readable"),
             None => None,

@@ -11,7 +11,8 @@ use super::reading::Spec;
 use super::{Failure, FailurePhase, Marks, Outcome, Rule, Times, WireCounts};
 use crate::config::Api;
 use crate::protocol::{
-    Choice, Chunk, ErrorInfo, ErrorSign, Finish, ServerReport, Usage, error_in_json, excerpt, message_in_text,
+    Choice, Chunk, ErrorInfo, ErrorSign, Finish, ServerReport, Usage, error_by_shape, error_in_json, excerpt,
+    message_in_text,
 };
 use crate::sse;
 
@@ -314,6 +315,14 @@ impl Frames {
             meaning.failure = meaning
                 .failure
                 .or(Some(self.fail(Outcome::StreamError, rule, info, at_ms)));
+            return;
+        }
+        if chunk.is_shapeless()
+            && let Some(info) = serde_json::from_str(text).ok().as_ref().and_then(error_by_shape)
+        {
+            meaning.failure = meaning
+                .failure
+                .or(Some(self.fail(Outcome::StreamError, Rule::ErrorShape, info, at_ms)));
             return;
         }
         // After a failure nothing counts any more; only usage is still noted, as part of what the server claimed.

@@ -103,6 +103,8 @@ pub enum Rule {
     ErrorObject,
     /// The event is named `error`.
     ErrorEvent,
+    /// The event is no chunk and has the shape of an error: `detail`, `errors`, a message with a code.
+    ErrorShape,
     /// The body is one JSON document with an error, not an event stream.
     ErrorBody,
     /// The finish reason is `abort` or `error`.

@@ -69,6 +69,13 @@ fn doubt(completion: &Count, reasoning: Option<u64>, seen: Seen) -> Option<Strin
     if n == 0 && seen.output {
         return Some("completion_tokens is 0, but output came".to_owned());
     }
+    // A frame brings a token at least; servers that split one over two frames exist.
+    if seen.frames >= 8 && n.saturating_mul(2) < u64::from(seen.frames) {
+        return Some(format!(
+            "completion_tokens is {n}, but {} frames brought tokens",
+            seen.frames
+        ));
+    }
     if n > ABSURD_OUTPUT {
         return Some(format!("completion_tokens is {n}: no answer is that long"));
     }

@@ -22,7 +22,7 @@ impl RequestRecord {
         let happened = match failure.rule {
             Rule::FetchRejected => "The browser could not get an answer".to_owned(),
             Rule::StatusNot2xx => "The server refused the request".to_owned(),
-            Rule::ErrorKey | Rule::ErrorObject | Rule::ErrorEvent => {
+            Rule::ErrorKey | Rule::ErrorObject | Rule::ErrorEvent | Rule::ErrorShape => {
                 format!("The server {status} but sent an error event {so_far}")
             }
             Rule::ErrorBody => format!("The server {status}, but what it sent is an error"),
@@ -63,7 +63,12 @@ impl RequestRecord {
             .as_ref()
             .filter(|code| !told && !failure.message.contains(*code));
         let code = code.map_or_else(String::new, |code| format!(" ({code})"));
-        format!("{happened}{message}{code}. Counted as failed.")
+        let counted = if self.warmup {
+            "A warm-up request: in no figure."
+        } else {
+            "Counted as failed."
+        };
+        format!("{happened}{message}{code}. {counted}")
     }
 }
 
@@ -88,8 +93,11 @@ impl Rule {
             Rule::ErrorKey => "An event whose JSON has a non-empty \"error\" is a failure, whatever follows.",
             Rule::ErrorObject => "An event that says object: \"error\" is a failure, whatever follows.",
             Rule::ErrorEvent => "An event named \"error\" is a failure, whatever follows.",
+            Rule::ErrorShape => "An event without choices that has the shape of an error is one, whatever follows.",
             Rule::ErrorBody => "A JSON body with an error is a failure, whatever its status.",
-            Rule::AbortFinish => "The finish reasons abort and error are failures, however the stream goes on.",
+            Rule::AbortFinish => {
+                "The finish reasons abort, error, cancelled, failed and timeout are failures, however the stream goes on."
+            }
             Rule::NanStop => "A stop at \"NaN happened\" is a failure of the server's arithmetic.",
             Rule::EndWithoutFinish => "An end without a finish reason and without [DONE] is a cut answer.",
             Rule::ConnectionBroke => "A connection that breaks before [DONE] is a cut answer.",

@@ -123,3 +123,56 @@ fn a_native_abort_tells_its_message_and_status() {
     );
     assert_eq!(failure.message, "finish_reason abort: The request queue is full.");
 }
+
+#[test]
+fn an_event_in_the_shape_of_an_error_is_one_and_its_message_is_kept() {
+    for (event, message) in [
+        (r#"{"detail":"boom"}"#, "boom"),
+        (r#"{"message":"boom","code":500}"#, "boom"),
+        (r#"{"type":"error","message":"boom"}"#, "boom"),
+        (r#"{"status":"error","message":"boom"}"#, "boom"),
+        (r#"{"errors":[{"message":"boom"}]}"#, "boom"),
+    ] {
+        let reading = run_with(
+            Spec::default(),
+            &[Headers(200), Data(A), Data(event), Data(STOP), Data(DONE)],
+        );
+        assert_eq!(reading.outcome, Outcome::StreamError, "{event}");
+        assert!(reading.failure.expect("a failure").message.contains(message), "{event}");
+    }
+    for event in [
+        r#"{"type":"ping"}"#,
+        r#"{"choices":[],"prompt_filter_results":[{"status":"ok"}]}"#,
+        r#"{"message":"hello"}"#,
+        "{}",
+    ] {
+        let reading = run_with(
+            Spec::default(),
+            &[Headers(200), Data(A), Data(event), Data(STOP), Data(DONE)],
+        );
+        assert_eq!(reading.outcome, Outcome::Succeeded, "{event}");
+    }
+}
+
+#[test]
+fn a_finish_reason_that_says_cancelled_is_no_success() {
+    for reason in ["cancelled", "timeout", "failed"] {
+        let finish = STOP.replace("stop", reason);
+        let reading = run_with(Spec::default(), &[Headers(200), Data(A), Data(&finish), Data(DONE)]);
+        assert_eq!(reading.outcome, Outcome::Aborted, "{reason}");
+    }
+}
+
+#[test]
+fn fewer_tokens_than_half_the_frames_are_not_believed() {
+    let usage = r#"{"choices":[],"usage":{"completion_tokens":3}}"#;
+    let mut steps = vec![Headers(200)];
+    steps.extend([Data(A); 20]);
+    steps.extend([Data(STOP), Data(usage), Data(DONE)]);
+    let reading = run_with(Spec::default(), &steps);
+    assert_eq!(
+        (reading.tokens.output, reading.tokens.source),
+        (Some(20), TokenSource::Frames)
+    );
+    assert!(reading.tokens.suspect.is_some());
+}
