@@ -88,7 +88,7 @@ fn answered(seen: &Seen, status: u16, body: &str) -> Finding {
             .into(),
         ),
         200..=299 => match listed(body) {
-            Some((models, kind)) => with_models(seen, models, &kind),
+            Some(listed) => with_models(seen, listed),
             None => wrong(
                 "Something answers there, but not as an OpenAI-compatible server: /v1/models gave no list of models."
                     .into(),
@@ -115,23 +115,33 @@ fn answered(seen: &Seen, status: u16, body: &str) -> Finding {
     }
 }
 
-/// The models of a list, and what kind of server says to own them (`sglang`, `vllm` …; empty if it does not say).
-fn listed(body: &str) -> Option<(Vec<String>, String)> {
-    let list: Value = serde_json::from_str(body).ok()?;
-    let models = list["data"].as_array()?;
-    let kind = models
-        .first()
-        .and_then(|model| model["owned_by"].as_str())
-        .unwrap_or_default()
-        .to_owned();
-    let names = models
-        .iter()
-        .filter_map(|model| model["id"].as_str().map(str::to_owned))
-        .collect();
-    Some((names, kind))
+/// What `/v1/models` tells.
+struct Listed {
+    /// Names of the models.
+    models: Vec<String>,
+    /// Their longest contexts in tokens, where told, in the same order.
+    contexts: Vec<Option<u64>>,
+    /// What kind of server says to own them (`sglang`, `vllm` …; empty if it does not say).
+    kind: String,
 }
 
-fn with_models(seen: &Seen, models: Vec<String>, kind: &str) -> Finding {
+fn listed(body: &str) -> Option<Listed> {
+    let list: Value = serde_json::from_str(body).ok()?;
+    let list = list["data"].as_array()?;
+    let kind = list.first().and_then(|model| model["owned_by"].as_str());
+    let (models, contexts) = list
+        .iter()
+        .filter_map(|model| Some((model["id"].as_str()?.to_owned(), model["max_model_len"].as_u64())))
+        .unzip();
+    Some(Listed {
+        models,
+        contexts,
+        kind: kind.unwrap_or_default().to_owned(),
+    })
+}
+
+fn with_models(seen: &Seen, listed: Listed) -> Finding {
+    let Listed { models, contexts, kind } = listed;
     let server = if kind.is_empty() {
         "The server".to_owned()
     } else {
@@ -152,7 +162,12 @@ fn with_models(seen: &Seen, models: Vec<String>, kind: &str) -> Finding {
     }
     let words = match models.len() {
         0 => format!("The connection works. {server} lists no models; type the name it expects."),
-        1 => format!("The connection works. {server} has the model {names}."),
+        1 => {
+            let context = contexts[0].map_or_else(String::new, |tokens| {
+                format!(", with a context of {} tokens", crate::report::format::count(tokens))
+            });
+            format!("The connection works. {server} has the model {names}{context}.")
+        }
         n => format!("The connection works. {server} has {n} models: {names}."),
     };
     Finding {
@@ -249,6 +264,19 @@ mod tests {
         assert!(
             !finding.works && finding.words.contains("huge") && finding.words.contains("tiny, big"),
             "{finding:?}"
+        );
+    }
+
+    #[test]
+    fn the_context_of_the_one_model_is_told_where_the_server_tells_it() {
+        let told = |body: &str| judge(&seen(answer(200, body))).words;
+        assert_eq!(
+            told(r#"{"data":[{"id":"tiny","owned_by":"sglang","max_model_len":32768}]}"#),
+            "The connection works. The server (sglang) has the model tiny, with a context of 32,768 tokens."
+        );
+        assert_eq!(
+            told(r#"{"data":[{"id":"tiny"}]}"#),
+            "The connection works. The server has the model tiny."
         );
     }
 

@@ -26,26 +26,39 @@ pub fn App() -> impl IntoView {
             browser::set_query(&link::to_query(&config));
         }
     });
+    // Another view has come in: what had the focus is gone, and where the page was scrolled to means nothing there.
+    let view = Memo::new(move |_| (page.tab.get(), page.stage.with(std::mem::discriminant)));
+    Effect::new(move |before: Option<_>| {
+        let view = view.get();
+        if before.is_some_and(|before| before != view) {
+            browser::go_to_top();
+        }
+        view
+    });
     let over = RwSignal::new(false);
     // On the window, because a file may be dropped beside the page's own elements too.
     let listeners = [
         window_event_listener(ev::resize, move |_| page.width.set(browser::window_width())),
         window_event_listener(ev::keydown, move |event| shortcut(page, &event)),
         window_event_listener(ev::dragover, move |event| {
-            event.prevent_default();
-            over.set(true);
+            if brings_files(&event) {
+                event.prevent_default();
+                over.set(true);
+            }
         }),
-        // A run that goes on would be lost.
+        // A run that goes on would be lost, and so would a real result that was not saved.
         window_event_listener(ev::beforeunload, move |event| {
-            if page.is_running() {
+            if page.is_running() || page.unsaved.get_untracked() {
                 event.prevent_default();
             }
         }),
         window_event_listener(ev::dragleave, move |_| over.set(false)),
         window_event_listener(ev::drop, move |event| {
-            event.prevent_default();
             over.set(false);
-            take_dropped(page, &event);
+            if brings_files(&event) {
+                event.prevent_default();
+                take_dropped(page, &event);
+            }
         }),
     ];
     on_cleanup(move || listeners.into_iter().for_each(|listener| listener.remove()));
@@ -76,6 +89,13 @@ pub fn App() -> impl IntoView {
             <Help />
         </div>
     }
+}
+
+/// Whether files are dragged; text dragged into a field is the browser's matter.
+fn brings_files(event: &DragEvent) -> bool {
+    event
+        .data_transfer()
+        .is_some_and(|data| data.types().includes(&"Files".into(), 0))
 }
 
 fn take_dropped(page: Page, event: &DragEvent) {

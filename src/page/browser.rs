@@ -2,7 +2,7 @@
 
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Storage, Url};
+use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, HtmlElement, Storage, Url};
 
 use crate::chart::{Theme, custom_properties};
 
@@ -42,29 +42,49 @@ pub fn fragment() -> String {
 
 /// Puts a fragment into the page's URL, or takes it out if empty, without scrolling anywhere.
 pub fn set_fragment(fragment: &str) {
+    replace_url(&query(), fragment);
+}
+
+/// Puts a query into the page's URL without loading anything; the fragment stays.
+pub fn set_query(query: &str) {
+    let query = if query.is_empty() {
+        String::new()
+    } else {
+        format!("?{query}")
+    };
+    replace_url(&query, &fragment());
+}
+
+fn replace_url(query: &str, fragment: &str) {
     let Some(window) = web_sys::window() else { return };
-    let location = window.location();
-    let url = format!(
-        "{}{}{fragment}",
-        location.pathname().unwrap_or_default(),
-        location.search().unwrap_or_default()
-    );
+    let path = window.location().pathname().unwrap_or_default();
     if let Ok(history) = window.history() {
-        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&url));
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&format!("{path}{query}{fragment}")));
     }
 }
 
-/// Puts a query into the page's URL without loading anything.
-pub fn set_query(query: &str) {
-    let Some(window) = web_sys::window() else { return };
-    let path = window.location().pathname().unwrap_or_default();
-    let url = if query.is_empty() {
-        path
-    } else {
-        format!("{path}?{query}")
+/// Brings an element into sight and moves the focus to it. What is folded away around it is unfolded.
+pub fn go_to(id: &str) {
+    let Some(element) = document().and_then(|document| document.get_element_by_id(id)) else {
+        return;
     };
-    if let Ok(history) = window.history() {
-        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(&url));
+    if let Ok(Some(folded)) = element.closest("details") {
+        let _ = folded.set_attribute("open", "");
+    }
+    element.scroll_into_view();
+    if let Ok(element) = element.dyn_into::<HtmlElement>() {
+        let _ = element.focus();
+    }
+}
+
+/// Goes to the top of the page, where another view has come in, and moves the focus there.
+pub fn go_to_top() {
+    let main = document().and_then(|document| document.get_element_by_id("main"));
+    if let Some(main) = main.and_then(|main| main.dyn_into::<HtmlElement>().ok()) {
+        let _ = main.focus();
+    }
+    if let Some(window) = web_sys::window() {
+        window.scroll_to_with_x_and_y(0.0, 0.0);
     }
 }
 
@@ -130,9 +150,18 @@ pub fn keep_key(key: Option<&str>) {
 
 /// Width of the window, CSS px.
 pub fn window_width() -> f64 {
-    web_sys::window()
-        .and_then(|window| window.inner_width().ok()?.as_f64())
-        .unwrap_or(1280.0)
+    window_size().0
+}
+
+/// Width and height of the window, CSS px.
+pub fn window_size() -> (f64, f64) {
+    let size = web_sys::window().and_then(|window| {
+        Some((
+            window.inner_width().ok()?.as_f64()?,
+            window.inner_height().ok()?.as_f64()?,
+        ))
+    });
+    size.unwrap_or((1280.0, 800.0))
 }
 
 /// Saves text as a file.

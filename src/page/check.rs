@@ -1,4 +1,4 @@
-//! *Check connection*: a few requests, and [`reach::judge`] on what came of them.
+//! *Check connection*: a few requests, and what came of them; [`crate::load::reach::judge`] says what it means.
 
 use leptos::prelude::*;
 
@@ -9,13 +9,13 @@ use super::{
 use crate::{
     config::Secret,
     engine::probe,
-    load::reach::{self, Fetched, Seen},
+    load::reach::{Fetched, Seen},
     protocol::join_url,
 };
 
 const LIMIT_MS: u32 = 10_000;
 
-/// Asks the server and puts the finding into the page's state.
+/// Asks the server and puts what was seen into the page's state.
 pub async fn check(page: Page) {
     let draft = page.draft.get_untracked();
     let base_url = draft.base_url.trim().to_owned();
@@ -28,7 +28,7 @@ pub async fn check(page: Page) {
     } else {
         (None, None)
     };
-    let finding = reach::judge(&Seen {
+    let seen = Seen {
         base_url,
         page_origin: browser::origin(),
         with_key: key.reveal().is_some(),
@@ -36,11 +36,6 @@ pub async fn check(page: Page) {
         models,
         touched,
         open_path_readable,
-    });
-    // What was typed meanwhile is not what was checked.
-    let same = page
-        .draft
-        .with_untracked(|now| now.base_url == draft.base_url && now.simulated == draft.simulated);
-    page.check
-        .set(if same { Check::Found(finding) } else { Check::Unasked });
+    };
+    page.check.set(Check::Seen(seen, key));
 }

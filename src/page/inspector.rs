@@ -4,7 +4,11 @@ use std::fmt::Write;
 
 use leptos::{html, prelude::*};
 
-use super::{browser, parts::EventTable, state::Page};
+use super::{
+    browser,
+    parts::EventTable,
+    state::{NamedRequest, Page},
+};
 use crate::{
     config::Api,
     report::format,
@@ -29,16 +33,11 @@ pub fn Inspector() -> impl IntoView {
     });
     // The URL names the open request, so that a link points at it: the one who has the result file lands there.
     Effect::new(move |before: Option<bool>| {
-        let named = page.inspected.with(|record| {
-            let record = record.as_ref()?;
-            Some(format!(
-                "{}{}",
-                if record.warmup { "#warm-up-" } else { "#request-" },
-                record.index
-            ))
-        });
-        match &named {
-            Some(named) => browser::set_fragment(named),
+        let named = page
+            .inspected
+            .with(|record| record.as_ref().map(NamedRequest::from_record));
+        match named {
+            Some(named) => browser::set_fragment(&named.fragment()),
             None if before == Some(true) => browser::set_fragment(""),
             None => {}
         }
@@ -152,7 +151,12 @@ fn bytes_view(evidence: Evidence, record: &RequestRecord, api: Api) -> AnyView {
         .iter()
         .find(|(name, _)| name.eq_ignore_ascii_case("content-type"))
         .map(|(_, value)| value.as_str());
-    let events = explain(spec, record.status.unwrap_or(200), content_type, &evidence.reads);
+    let events = if was_streamed(&evidence.request_body) {
+        explain(spec, record.status.unwrap_or(200), content_type, &evidence.reads)
+    } else {
+        Vec::new()
+    };
+    let read_count = evidence.reads.len();
     let kept: usize = evidence.reads.iter().map(|read| read.bytes.len()).sum();
     let dropped = evidence.dropped_bytes;
     let note = if dropped > 0 {
@@ -173,7 +177,7 @@ fn bytes_view(evidence: Evidence, record: &RequestRecord, api: Api) -> AnyView {
         .map(|(name, value)| format!("{name}: {value}\n"))
         .collect::<String>();
     view! {
-        <EventTable events dispatched_ms />
+        <EventTable events dispatched_ms reads=read_count />
         <h3>"Bytes as they came"</h3>
         <div class="toolbar">
             <span class="quiet">{note}</span>
@@ -191,6 +195,11 @@ fn bytes_view(evidence: Evidence, record: &RequestRecord, api: Api) -> AnyView {
         </details>
     }
     .into_any()
+}
+
+/// Whether a request asked for a stream: a whole answer has no events to tell one by one.
+fn was_streamed(request_body: &str) -> bool {
+    serde_json::from_str::<serde_json::Value>(request_body).is_ok_and(|body| body["stream"] == true)
 }
 
 /// The reads with their times, as text or in hex.

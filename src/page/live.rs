@@ -221,6 +221,9 @@ pub fn LiveView(requests: u32, simulated: bool) -> impl IntoView {
                         "Stop"
                     </button>
                 </div>
+                <Show when=move || live.with(|live| !live.health.reasons.is_empty())>
+                    <p class="quiet">{move || live.with(|live| live.health.reasons.join(" "))}</p>
+                </Show>
             </div>
             <Spoken />
             <div class="figures">
@@ -273,15 +276,10 @@ fn LiveFailures() -> impl IntoView {
     let page = Page::get();
     let newest = move || {
         page.live.with(|live| {
-            let all = live
-                .warmup
-                .iter()
-                .chain(&live.records)
-                .filter(|record| record.outcome.is_failure());
-            let mut newest: Vec<_> = all.cloned().collect();
-            newest.sort_by(|a, b| b.times.ended_ms.total_cmp(&a.times.ended_ms));
-            newest.truncate(FAILURES_SHOWN);
-            newest
+            // Both lists are in the order in which requests ended, and the whole warm-up ended before the rest.
+            let newest_first = live.records.iter().rev().chain(live.warmup.iter().rev());
+            let failures = newest_first.filter(|record| record.outcome.is_failure());
+            failures.take(FAILURES_SHOWN).cloned().collect::<Vec<_>>()
         })
     };
     let total = move || {

@@ -13,7 +13,10 @@ use crate::{
         link,
     },
     engine::Engine,
-    load::{EngineEvent, lanes, reach::Finding},
+    load::{
+        EngineEvent, lanes,
+        reach::{self, Finding, Seen},
+    },
     metrics,
     report::{Document, Ending, Format},
     request::RequestRecord,
@@ -54,8 +57,8 @@ pub enum Check {
     Unasked,
     /// Under way.
     Asking,
-    /// Judged.
-    Found(Finding),
+    /// What was seen with this key; [`Page::finding`] judges it.
+    Seen(Seen, Secret),
 }
 
 /// The page's state: signals, so that each view redraws what it shows.
@@ -83,6 +86,10 @@ pub struct Page {
     pub check: RwSignal<Check>,
     /// Things to be told, each in a sentence; they stay until dismissed.
     pub notices: RwSignal<Vec<String>>,
+    /// What *Check connection* found out about what is typed now.
+    pub finding: Memo<Option<Finding>>,
+    /// Whether the last run's result exists in this tab alone.
+    pub unsaved: RwSignal<bool>,
     /// The request in the inspector.
     pub inspected: RwSignal<Option<RequestRecord>>,
     /// Whether the help is open.
@@ -93,17 +100,79 @@ pub struct Page {
     config: StoredValue<RunConfig>,
 }
 
+/// A request of a result, as the URL's fragment names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamedRequest {
+    /// A measured one, by its index.
+    Measured(u32),
+    /// One of the warm-up, by its index.
+    WarmUp(u32),
+}
+
+impl NamedRequest {
+    /// The one that a fragment names, if it names one.
+    pub fn of(fragment: &str) -> Option<Self> {
+        let index = |prefix: &str| fragment.strip_prefix(prefix)?.parse().ok();
+        index("#request-")
+            .map(Self::Measured)
+            .or_else(|| index("#warm-up-").map(Self::WarmUp))
+    }
+
+    /// The name of a record.
+    pub fn from_record(record: &RequestRecord) -> Self {
+        if record.warmup {
+            Self::WarmUp(record.index)
+        } else {
+            Self::Measured(record.index)
+        }
+    }
+
+    /// The fragment that names it.
+    pub fn fragment(self) -> String {
+        match self {
+            Self::Measured(index) => format!("#request-{index}"),
+            Self::WarmUp(index) => format!("#warm-up-{index}"),
+        }
+    }
+
+    /// Its record, if the result has it.
+    fn find(self, document: &Document) -> Option<RequestRecord> {
+        let (records, index) = match self {
+            Self::Measured(index) => (&document.requests, index),
+            Self::WarmUp(index) => (&document.warmup, index),
+        };
+        records.iter().find(|record| record.index == index).cloned()
+    }
+}
+
+impl std::fmt::Display for NamedRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Measured(index) => write!(f, "request #{index}"),
+            Self::WarmUp(index) => write!(f, "warm-up request #{index}"),
+        }
+    }
+}
+
 impl Page {
     /// The page as its URL describes it.
     pub fn from_url() -> Self {
-        let (config, notices) = link::from_query(&browser::query());
+        let (config, mut notices) = link::from_query(&browser::query());
+        if let Some(named) = NamedRequest::of(&browser::fragment()) {
+            notices.push(format!(
+                "This link points at {named} of a result. Open that result's file to see it."
+            ));
+        }
         let draft = RwSignal::new(Draft::from(&config));
         let key = browser::stored_key();
+        let check = RwSignal::new(Check::Unasked);
+        let typed_key = RwSignal::new(key.clone().unwrap_or_default());
         Self {
             draft,
             checked: Memo::new(move |_| draft.with(Draft::check)),
             keep_key: RwSignal::new(key.is_some()),
-            key: RwSignal::new(key.unwrap_or_default()),
+            key: typed_key,
+            finding: Memo::new(move |_| found(check, draft, typed_key)),
             tab: RwSignal::new(if browser::fragment() == "#explain" {
                 Tab::Explain
             } else {
@@ -113,7 +182,8 @@ impl Page {
             stage: RwSignal::default(),
             last: RwSignal::default(),
             live: RwSignal::default(),
-            check: RwSignal::default(),
+            check,
+            unsaved: RwSignal::new(false),
             notices: RwSignal::new(notices),
             inspected: RwSignal::new(None),
             help: RwSignal::new(false),
@@ -135,7 +205,9 @@ impl Page {
 
     /// Whether the form is in sight, so that a run may be started from the keyboard.
     pub fn may_run(self) -> bool {
-        self.tab.get_untracked() == Tab::Run && self.stage.with_untracked(|stage| matches!(stage, Stage::Setup))
+        self.tab.get_untracked() == Tab::Run
+            && self.stage.with_untracked(|stage| matches!(stage, Stage::Setup))
+            && !self.help.get_untracked()
     }
 
     /// Whether a run goes on.
@@ -153,6 +225,8 @@ impl Page {
         }
         let key = Secret::new(&self.key.get_untracked());
         browser::keep_key(key.reveal().filter(|_| self.keep_key.get_untracked()));
+        // The request that a link names is not one of this run.
+        browser::set_fragment("");
         self.live.set(Live::default());
         self.config.set_value(config.clone());
         match Engine::start(&config, &key, move |event| self.on_event(event)) {
@@ -240,22 +314,18 @@ impl Page {
                 warmup,
             }
         });
+        self.unsaved.set(!document.simulated);
         self.show(document.without_secrets());
     }
 
     /// Shows a result, and the request that the URL's fragment names.
     fn show(self, document: Document) {
         self.tab.set(Tab::Run);
-        let named = browser::fragment();
         let document = Arc::new(document);
         self.last.set(Some(document.clone()));
         self.stage.set(Stage::Finished(document.clone()));
-        let find = |records: &[RequestRecord], prefix: &str| {
-            let index: u32 = named.strip_prefix(prefix)?.parse().ok()?;
-            records.iter().find(|record| record.index == index).cloned()
-        };
         self.inspected
-            .set(find(&document.requests, "#request-").or_else(|| find(&document.warmup, "#warm-up-")));
+            .set(NamedRequest::of(&browser::fragment()).and_then(|named| named.find(&document)));
     }
 
     /// Ends the worker, but not from within its own message.
@@ -273,6 +343,12 @@ impl Page {
             ));
             return;
         }
+        let unsaved = format!(
+            "The result of your last run has not been saved. Open {name} in its place? The unsaved result is then gone."
+        );
+        if self.unsaved.get_untracked() && !browser::confirm(&unsaved) {
+            return;
+        }
         if file.size() > MAX_FILE_BYTES {
             self.notice(format!(
                 "{name} is larger than any result of this page, and was not read."
@@ -284,8 +360,13 @@ impl Page {
                 self.notice(format!("{name} could not be read. Is it still there?"));
                 return;
             };
-            match Document::from_json(&text.as_string().unwrap_or_default()) {
-                Ok(document) => self.show(document),
+            let text = text.as_string().unwrap_or_default();
+            match Document::from_json(&text) {
+                Ok(document) => {
+                    self.unsaved.set(false);
+                    self.show(document);
+                }
+                Err(_) if self.tab.get_untracked() == Tab::Explain => self.captured.set(text),
                 Err(error) => self.notice(format!("{name}: {error}")),
             }
         });
@@ -295,6 +376,19 @@ impl Page {
     pub fn take_config(self, config: &RunConfig) {
         self.draft.set(Draft::from(config));
     }
+}
+
+/// Judges what a check saw, for the model as typed now: to pick a listed one needs no second check. What was seen of
+/// another server, or with another key, says nothing.
+fn found(check: RwSignal<Check>, draft: RwSignal<Draft>, key: RwSignal<String>) -> Option<Finding> {
+    let (base_url, model) = draft.with(|draft| (draft.base_url.trim().to_owned(), draft.model.trim().to_owned()));
+    let key = key.with(|key| Secret::new(key));
+    check.with(|check| match check {
+        Check::Seen(seen, with) if seen.base_url == base_url && *with == key => {
+            Some(reach::judge(&Seen { model, ..seen.clone() }))
+        }
+        _ => None,
+    })
 }
 
 /// Whether a heavy run at somebody else's host is meant.

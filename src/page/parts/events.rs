@@ -14,6 +14,9 @@ pub fn EventTable(
     /// Whether times are known.
     #[prop(default = true)]
     timed: bool,
+    /// How many reads there were; what has a later one was completed by the end of the body.
+    #[prop(default = usize::MAX)]
+    reads: usize,
 ) -> impl IntoView {
     let table = NodeRef::<html::Div>::new();
     // What decided should be in sight, with what came just before it.
@@ -43,7 +46,7 @@ pub fn EventTable(
             let place = if timed {
                 view! {
                     <td class="num">{format::millis(event.at_ms - dispatched_ms)}</td>
-                    <td class="num">{event.read + 1}</td>
+                    <td class="num">{if event.read < reads { format::count(event.read as u64 + 1) } else { "end".to_owned() }}</td>
                 }
                 .into_any()
             } else {

@@ -14,6 +14,11 @@ fn text_of(draft: RwSignal<Draft>, access: Access) -> impl Fn() -> String + Copy
     move || draft.with(|draft| access(&mut draft.clone()).clone())
 }
 
+/// Id of a field's element.
+pub fn field_id(field: Field) -> String {
+    format!("{field:?}").to_ascii_lowercase()
+}
+
 /// What is wrong with a field, if anything.
 fn wrong(field: Field) -> Memo<Option<String>> {
     let checked = Page::get().checked;
@@ -56,7 +61,7 @@ pub fn TextField(
     list: &'static str,
 ) -> impl IntoView {
     let page = Page::get();
-    let id = format!("{field:?}").to_ascii_lowercase();
+    let id = field_id(field);
     let note = format!("{id}-note");
     let wrong = wrong(field);
     let text = text_of(page.draft, access);
@@ -101,7 +106,7 @@ pub fn AreaField(
     hint: &'static str,
 ) -> impl IntoView {
     let page = Page::get();
-    let id = format!("{field:?}").to_ascii_lowercase();
+    let id = field_id(field);
     let note = format!("{id}-note");
     let wrong = wrong(field);
     let text = text_of(page.draft, access);

@@ -9,7 +9,7 @@ mod verdict;
 
 pub use chart::ChartView;
 pub use events::EventTable;
-pub use field::{AreaField, CheckField, TextField};
+pub use field::{AreaField, CheckField, TextField, field_id};
 pub use figure::Figure;
 pub use term::Term;
 pub use verdict::VerdictBadge;

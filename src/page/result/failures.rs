@@ -8,7 +8,7 @@ use super::Filter;
 use crate::{
     chart::{self, Size, Theme},
     metrics::{FailureGroup, failure_groups},
-    page::{live::chart_size, parts::ChartView, state::Page},
+    page::{browser, live::chart_size, parts::ChartView, state::Page},
     report::{Document, format},
 };
 
@@ -97,9 +97,16 @@ fn Group(group: FailureGroup, document: Arc<Document>, filter: RwSignal<Filter>)
                             </button>
                         }
                     })}
-                <a class="link" href="#requests" on:click=move |_| filter.set(Filter::Group(name.clone(), members.clone()))>
+                <button
+                    type="button"
+                    class="link"
+                    on:click=move |_| {
+                        filter.set(Filter::Group(name.clone(), members.clone()));
+                        browser::go_to("requests");
+                    }
+                >
                     "Show all in the table"
-                </a>
+                </button>
             </p>
         </article>
     }

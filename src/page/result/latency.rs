@@ -36,15 +36,15 @@ pub fn LatencySection(document: Arc<Document>) -> impl IntoView {
     view! {
         <section id="latency" aria-labelledby="latency-title">
             <h2 id="latency-title">"Latency"</h2>
+            <p class="quiet small" id="latency-note">"Of successes; n is the size of each sample."</p>
             <div class="scroll">
-                <table class="numbers">
-                    <caption>"Of successes; n is the size of each sample. n/a: nothing of the kind was measured."</caption>
+                <table class="numbers" aria-labelledby="latency-title" aria-describedby="latency-note">
                     <thead>
                         <tr>
-                            <th></th><th>"mean"</th><th>"median"</th><th>"p90"</th><th>"p95"</th><th>"p99"</th><th>"max"</th><th>"n"</th>
+                            <th><span class="visually-hidden">"what"</span></th><th>"mean"</th><th>"median"</th><th>"p90"</th><th>"p95"</th><th>"p99"</th><th>"max"</th><th>"n"</th>
                         </tr>
                     </thead>
-                    <tbody>{rows.into_iter().map(|(id, values)| view! { <Row id values /> }).collect_view()}</tbody>
+                    <tbody>{rows.into_iter().map(|(id, values)| view! { <Row id values absent=why_absent(id, &document) /> }).collect_view()}</tbody>
                 </table>
             </div>
             <dl class="facts">
@@ -54,8 +54,28 @@ pub fn LatencySection(document: Arc<Document>) -> impl IntoView {
     }
 }
 
+/// Why there is no value of this kind, if there is none.
+fn why_absent(id: &str, document: &Document) -> &'static str {
+    match id {
+        _ if document.summary.succeeded == 0 => "no request succeeded",
+        "ttft_ms" | "ttfo_ms" | "tpot_ms" | "itl_ms" if !document.config.stream => "the answers were not streamed",
+        "tpot_ms" | "itl_ms" => "no answer came in more than one piece",
+        _ => "no answer showed it",
+    }
+}
+
 #[component]
-fn Row(id: &'static str, values: Distribution) -> impl IntoView {
+fn Row(id: &'static str, values: Distribution, absent: &'static str) -> impl IntoView {
+    if values.n == 0 {
+        return view! {
+            <tr>
+                <th scope="row"><Term id /></th>
+                <td colspan="6" class="absent">{format::NOT_AVAILABLE}": " {absent}</td>
+                <td>"0"</td>
+            </tr>
+        }
+        .into_any();
+    }
     let cells = [values.mean, values.p50, values.p90, values.p95, values.p99, values.max];
     view! {
         <tr>
@@ -64,4 +84,5 @@ fn Row(id: &'static str, values: Distribution) -> impl IntoView {
             <td>{format::count(values.n as u64)}</td>
         </tr>
     }
+    .into_any()
 }

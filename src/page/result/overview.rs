@@ -45,10 +45,9 @@ pub fn Overview(document: Arc<Document>, filter: RwSignal<Filter>) -> impl IntoV
     );
     let save = {
         let document = document.clone();
-        move |_| {
-            if let Err(error) = browser::save_file(&file_name(&document), "application/json", &document.to_json()) {
-                page.notice(format!("The browser refused to save the file: {error:?}"));
-            }
+        move |_| match browser::save_file(&file_name(&document), "application/json", &document.to_json()) {
+            Ok(()) => page.unsaved.set(false),
+            Err(error) => page.notice(format!("The browser refused to save the file: {error:?}")),
         }
     };
     let copy = {
@@ -194,7 +193,11 @@ fn Outcomes(document: Arc<Document>, filter: RwSignal<Filter>) -> impl IntoView 
                             type="button"
                             class=format!("outcome {}", outcome.name())
                             title="Show these in the table of requests"
-                            on:click=move |_| filter.set(Filter::Outcome(outcome))
+                            aria-pressed=move || (filter.get() == Filter::Outcome(outcome)).to_string()
+                            on:click=move |_| {
+                                filter.set(Filter::Outcome(outcome));
+                                browser::go_to("requests");
+                            }
                         >
                             {format!("{} {}", format::count(count.into()), format::outcome_words(outcome))}
                         </button>

@@ -30,12 +30,12 @@ enum Column {
 impl Column {
     const ALL: [(Column, &str); 7] = [
         (Column::Index, "#"),
+        (Column::Outcome, "outcome"),
         (Column::Sent, "sent at"),
         (Column::Queue, "queue"),
         (Column::Ttft, "TTFT"),
         (Column::E2e, "E2E"),
         (Column::Tokens, "tokens"),
-        (Column::Outcome, "outcome"),
     ];
 
     /// What rows are sorted by; what is absent comes last.
@@ -149,7 +149,7 @@ pub fn RequestTable(document: Arc<Document>, filter: RwSignal<Filter>) -> impl I
         )
     };
     view! {
-        <section id="requests" aria-labelledby="requests-title">
+        <section id="requests" tabindex="-1" aria-labelledby="requests-title">
             <h2 id="requests-title">"Requests"</h2>
             <div class="toolbar">
                 <span>{name}</span>
@@ -206,8 +206,8 @@ fn row(record: RequestRecord) -> impl IntoView {
     view! {
         <tr>
             <td><button type="button" class="link" on:click=move |_| page.inspected.set(Some(record.clone()))>{name}</button></td>
-            {cells.map(|cell| view! { <td>{cell}</td> }).collect_view()}
             <td><span class=format!("outcome {}", outcome.name())>{format::outcome_words(outcome)}</span></td>
+            {cells.map(|cell| view! { <td>{cell}</td> }).collect_view()}
             <td class="story">{story}</td>
         </tr>
     }

@@ -17,10 +17,7 @@ use crate::{
 pub fn EndpointPanel() -> impl IntoView {
     let page = Page::get();
     let simulated = Memo::new(move |_| page.draft.with(|draft| draft.simulated));
-    let choose = move |on: bool| {
-        page.check.set(Check::Unasked);
-        page.draft.update(|draft| draft.simulated = on);
-    };
+    let choose = move |on: bool| page.draft.update(|draft| draft.simulated = on);
     view! {
         <fieldset class="panel">
             <legend>"Endpoint"</legend>
@@ -77,9 +74,11 @@ fn RealServer() -> impl IntoView {
     });
     let asking = move || page.check.with(|check| *check == Check::Asking);
     let models = move || {
-        page.check.with(|check| match check {
-            Check::Found(finding) => finding.models.clone(),
-            _ => Vec::new(),
+        page.finding.with(|finding| {
+            finding
+                .as_ref()
+                .map(|finding| finding.models.clone())
+                .unwrap_or_default()
         })
     };
     view! {
@@ -118,12 +117,12 @@ fn RealServer() -> impl IntoView {
 
 #[component]
 fn CheckResult() -> impl IntoView {
-    let check = Page::get().check;
+    let finding = Page::get().finding;
     view! {
         <div role="status">
             {move || {
-                check.with(|check| match check {
-                    Check::Found(finding) => {
+                finding.with(|finding| match finding {
+                    Some(finding) => {
                         let (shape, class) = if finding.works { ("✓", "finding-box good") } else { ("!", "finding-box bad") };
                         view! {
                             <div class=class>
@@ -133,7 +132,7 @@ fn CheckResult() -> impl IntoView {
                         }
                             .into_any()
                     }
-                    _ => ().into_any(),
+                    None => ().into_any(),
                 })
             }}
         </div>

@@ -6,7 +6,8 @@ mod endpoint;
 use leptos::prelude::*;
 
 use super::{
-    parts::{CheckField, TextField},
+    browser,
+    parts::{CheckField, TextField, field_id},
     state::Page,
 };
 use crate::{
@@ -27,6 +28,9 @@ pub fn Setup() -> impl IntoView {
     };
     view! {
         <form class="setup" on:submit=run aria-label="Setup">
+            <p class="lead">
+                "Sends requests to an OpenAI-compatible LLM server, measures every answer as it streams in, and never counts a failure as a success."
+            </p>
             <div class="panels">
                 <EndpointPanel />
                 <fieldset class="panel">
@@ -94,6 +98,10 @@ fn RunBar() -> impl IntoView {
             Err(errors) => format!("{} fields need a look. First: {}", errors.len(), errors[0].message),
         })
     };
+    let first_wrong = move || {
+        page.checked
+            .with(|checked| Some(checked.as_ref().err()?.first()?.field))
+    };
     view! {
         <div class="run-bar">
             <button type="submit" class="primary" disabled=move || page.checked.with(Result::is_err) title="Ctrl+Enter">
@@ -103,6 +111,11 @@ fn RunBar() -> impl IntoView {
                 <button type="button" on:click=move |_| page.show_last()>"Back to the last result"</button>
             </Show>
             <span class="wrong" role="status">{reason}</span>
+            <Show when=move || first_wrong().is_some()>
+                <button type="button" class="link" on:click=move |_| if let Some(field) = first_wrong() { browser::go_to(&field_id(field)) }>
+                    "Go to the field"
+                </button>
+            </Show>
         </div>
     }
 }
