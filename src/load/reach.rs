@@ -151,9 +151,9 @@ fn with_models(seen: &Seen, models: Vec<String>, kind: &str) -> Finding {
         };
     }
     let words = match models.len() {
-        0 => format!("The connection works. {server} lists no models; type the name it expects."),
-        1 => format!("The connection works. {server} has the model {names}."),
-        n => format!("The connection works. {server} has {n} models: {names}."),
+        0 => format!("Listing models works. {server} lists no models; type the name it expects."),
+        1 => format!("Listing models works. {server} has the model {names}."),
+        n => format!("Listing models works. {server} has {n} models: {names}."),
     };
     Finding {
         works: true,

@@ -98,7 +98,7 @@ impl Page {
     pub fn from_url() -> Self {
         let (config, notices) = link::from_query(&browser::query());
         let draft = RwSignal::new(Draft::from(&config));
-        let key = browser::stored_key();
+        let key = browser::stored_key(&server_of(&draft.get_untracked()));
         Self {
             draft,
             checked: Memo::new(move |_| draft.with(Draft::check)),
@@ -143,16 +143,25 @@ impl Page {
         self.stage.with_untracked(|stage| matches!(stage, Stage::Running))
     }
 
+    /// What is wrong with the key as typed, if anything.
+    pub fn key_error(self) -> Option<&'static str> {
+        let sendable = self.key.with(|key| Secret::new(key).is_sendable());
+        (!sendable).then_some("A key can hold plain Latin letters, digits and signs alone; this one has others.")
+    }
+
     /// Starts a run if the form is right.
     pub fn run(self) {
         let Ok(config) = self.checked.get_untracked() else {
             return;
         };
+        if untrack(move || self.key_error()).is_some() {
+            return;
+        }
         if self.stage.with_untracked(|stage| matches!(stage, Stage::Running)) || !agreed(&config) {
             return;
         }
         let key = Secret::new(&self.key.get_untracked());
-        browser::keep_key(key.reveal().filter(|_| self.keep_key.get_untracked()));
+        self.remember_key();
         self.live.set(Live::default());
         self.config.set_value(config.clone());
         match Engine::start(&config, &key, move |event| self.on_event(event)) {
@@ -168,6 +177,13 @@ impl Page {
     pub fn stop(self) {
         self.live.update(|live| live.stopping = true);
         self.engine.with_value(|engine| engine.as_ref().map(Engine::stop));
+    }
+
+    /// Keeps the key for this tab and this server if that is ticked; else forgets it.
+    pub fn remember_key(self) {
+        let key = Secret::new(&self.key.get_untracked());
+        let server = server_of(&self.draft.get_untracked());
+        browser::keep_key(&server, key.reveal().filter(|_| self.keep_key.get_untracked()));
     }
 
     /// Back to the form.
@@ -249,6 +265,7 @@ impl Page {
         let named = browser::fragment();
         let document = Arc::new(document);
         self.last.set(Some(document.clone()));
+        browser::focus_main();
         self.stage.set(Stage::Finished(document.clone()));
         let find = |records: &[RequestRecord], prefix: &str| {
             let index: u32 = named.strip_prefix(prefix)?.parse().ok()?;
@@ -295,6 +312,13 @@ impl Page {
     pub fn take_config(self, config: &RunConfig) {
         self.draft.set(Draft::from(config));
     }
+}
+
+/// The server that a key belongs to: scheme, host and port of the base URL.
+fn server_of(draft: &Draft) -> String {
+    let mut parts = draft.base_url.trim().splitn(4, '/');
+    let (scheme, authority) = (parts.next().unwrap_or_default(), parts.nth(1).unwrap_or_default());
+    format!("{scheme}//{authority}").to_ascii_lowercase()
 }
 
 /// Whether a heavy run at somebody else's host is meant.
