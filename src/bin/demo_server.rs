@@ -37,6 +37,9 @@ mod native {
         /// Port of the page; 0 takes a free one.
         #[arg(long, default_value_t = 8080)]
         page_port: u16,
+        /// Looks at the options and ends.
+        #[arg(long)]
+        check: bool,
         /// Name of the one model.
         #[arg(long, default_value = "demo-model")]
         model: String,
@@ -89,6 +92,9 @@ mod native {
 
     pub fn main() -> ExitCode {
         let arguments = Arguments::parse();
+        if arguments.check {
+            return ExitCode::SUCCESS;
+        }
         let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
             Ok(runtime) => runtime,
             Err(error) => return failed(&format!("The system gives no threads: {error}")),

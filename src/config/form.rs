@@ -284,6 +284,12 @@ impl Errors {
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let header = link::split_header(line).filter(|(name, value)| is_token(name) && is_field_value(value));
             match header {
+                Some((name, _)) if is_forbidden(&name) => self.note(
+                    Field::ExtraHeaders,
+                    Some(format!(
+                        "A browser does not let a page send the header {name}; leave it out."
+                    )),
+                ),
                 Some(header) => headers.push(header),
                 None => self.note(
                     Field::ExtraHeaders,
@@ -347,6 +353,36 @@ impl Errors {
     }
 }
 
+/// Whether a browser drops a header of this name without a word (Fetch standard, "forbidden request-header").
+fn is_forbidden(name: &str) -> bool {
+    const NAMES: [&str; 19] = [
+        "accept-charset",
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "cookie",
+        "cookie2",
+        "date",
+        "dnt",
+        "expect",
+        "host",
+        "keep-alive",
+        "origin",
+        "referer",
+        "set-cookie",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "via",
+    ];
+    let name = name.to_ascii_lowercase();
+    NAMES.contains(&name.as_str())
+        || ["proxy-", "sec-", "access-control-"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+}
+
 /// Whether a header may have this name (RFC 9110, section 5.6.2).
 fn is_token(name: &str) -> bool {
     !name.is_empty()
@@ -400,7 +436,7 @@ mod tests {
             concurrency: "many".into(),
             stall_s: "-1".into(),
             extra_body: "[1]".into(),
-            extra_headers: "no colon\nBad Name: x".into(),
+            extra_headers: "no colon\nHost: x".into(),
             lanes: "ftp://x".into(),
             ..Draft::from(&RunConfig::default())
         };

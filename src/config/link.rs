@@ -210,6 +210,21 @@ pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
             ));
         }
     }
+    let secret_header = config
+        .extra_headers
+        .iter()
+        .find(|(name, value)| is_secret_header(name) || looks_like_a_key(value));
+    let secret_key = config
+        .extra_body
+        .iter()
+        .find(|(name, value)| is_secret_name(name) || value.as_str().is_some_and(looks_like_a_key));
+    if let Some(name) = secret_header.map(|(name, _)| name).or(secret_key.map(|(name, _)| name)) {
+        notes.push(format!(
+            "The link holds a secret (\"{}\"). It is used for this visit and then left out of the URL; anybody who has the link \
+             has the secret.",
+            shorten(name)
+        ));
+    }
     if !unknown.is_empty() {
         let shown: Vec<String> = unknown
             .iter()

@@ -170,6 +170,32 @@ impl Secret {
     pub fn reveal(&self) -> Option<&str> {
         (!self.0.is_empty()).then_some(self.0.as_str())
     }
+
+    /// Whether a header can carry it: `fetch` takes visible text in Latin-1 alone.
+    pub fn is_sendable(&self) -> bool {
+        self.0
+            .chars()
+            .all(|c| ('\u{20}'..='\u{ff}').contains(&c) && c != '\u{7f}')
+    }
+
+    /// Overwrites it with asterisks wherever it stands: servers repeat a wrong key in their message.
+    pub fn mask(&self, bytes: &mut [u8]) {
+        let key = self.0.as_bytes();
+        if key.is_empty() {
+            return;
+        }
+        let places: Vec<usize> = memchr::memmem::find_iter(bytes, key).collect();
+        for at in places {
+            bytes[at..at + key.len()].fill(b'*');
+        }
+    }
+
+    /// As [`Secret::mask`], for text.
+    pub fn mask_text(&self, text: &mut String) {
+        if !self.0.is_empty() && text.contains(&self.0) {
+            *text = text.replace(&self.0, &"*".repeat(self.0.len()));
+        }
+    }
 }
 
 impl std::fmt::Debug for Secret {
@@ -179,5 +205,28 @@ impl std::fmt::Debug for Secret {
         } else {
             "Secret(***)"
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Secret;
+
+    #[test]
+    fn a_key_that_a_server_repeats_is_masked_to_its_length() {
+        let key = Secret::new(" hunter2 ");
+        let mut bytes = b"Incorrect API key: hunter2, hunter2.".to_vec();
+        key.mask(&mut bytes);
+        assert_eq!(bytes, b"Incorrect API key: *******, *******.");
+        let mut text = "hunter2".to_owned();
+        key.mask_text(&mut text);
+        assert_eq!(text, "*******");
+        Secret::new("").mask(&mut bytes);
+    }
+
+    #[test]
+    fn only_latin_1_can_be_sent_and_a_key_is_never_printed() {
+        assert!(Secret::new("sk-é").is_sendable() && !Secret::new("日本").is_sendable());
+        assert!(!format!("{:?}", Secret::new("hunter2")).contains("hunter2"));
     }
 }

@@ -40,6 +40,12 @@ async fn look(run: &Run) -> String {
             "Nothing answers at {base_url} now, though it did before: likely the server went away during the run."
         );
     }
+    if touched && run.listed.get() {
+        return format!(
+            "This page can read other answers of {base_url}, so likely the server closed this connection before it \
+             answered, or sends no CORS headers with this path or this error."
+        );
+    }
     reach::judge(&Seen {
         base_url: base_url.clone(),
         page_origin: run.page_origin.clone(),

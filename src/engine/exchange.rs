@@ -209,5 +209,7 @@ fn record(
         run.bound(&mut evidence, reading.outcome, reading.failure.as_ref());
         evidence
     });
-    RequestRecord::of(reading, ask.index, ask.warmup, slot.index, ask.scheduled_ms, evidence)
+    let mut record = RequestRecord::of(reading, ask.index, ask.warmup, slot.index, ask.scheduled_ms, evidence);
+    run.without_key(&mut record);
+    record
 }

@@ -35,6 +35,7 @@ pub struct Lane {
     in_flight: Cell<u32>,
     warmed_ms: Cell<Option<f64>>,
     warming: Cell<bool>,
+    options_ms: Cell<Option<f64>>,
 }
 
 /// All lanes, and who waits for a slot.
@@ -93,6 +94,7 @@ impl Lanes {
                 in_flight: Cell::new(0),
                 warmed_ms: Cell::new(None),
                 warming: Cell::new(false),
+                options_ms: Cell::new(None),
             })
         };
         Self {
@@ -136,6 +138,7 @@ impl Lanes {
         let answered = self.ask_options(&lane.url).await;
         lane.warming.set(false);
         if answered {
+            lane.options_ms.set(Some(clock.now_ms() - sent_ms));
             lane.warmed_ms.set(Some(sent_ms));
         }
         answered
@@ -165,6 +168,14 @@ impl Lanes {
                 false
             }
         }
+    }
+
+    /// How long the last OPTIONS of the slowest lane took, ms: about what a preflight costs a request that needs one.
+    pub fn slowest_options_ms(&self) -> Option<f64> {
+        self.lanes
+            .iter()
+            .filter_map(|lane| lane.options_ms.get())
+            .max_by(f64::total_cmp)
     }
 
     /// Renews preflights ahead of need, over free slots only.

@@ -3,10 +3,11 @@
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, HashMap},
+    pin::pin,
     rc::Rc,
 };
 
-use futures_util::future::join_all;
+use futures_util::future::{Either, join_all, select};
 use js_sys::Uint8Array;
 use wasm_bindgen_futures::spawn_local;
 
@@ -27,7 +28,7 @@ use crate::{
         lanes::{LanePlan, Protocol},
     },
     protocol::{self, Prompt, UsageAsk},
-    report::{Ending, Slots},
+    report::{Ending, ServerFacts, Slots},
     request::{Evidence, Failure, Outcome, RequestRecord, Rule, Spec},
     workload::random_prompt,
 };
@@ -58,6 +59,8 @@ pub struct Run {
     pub finding: RefCell<Option<(f64, String)>>,
     /// Whether the server has answered any request of this run.
     pub answered: Cell<bool>,
+    /// Whether this page could read the server's list of models.
+    pub listed: Cell<bool>,
     /// The page's origin.
     pub page_origin: String,
     key: Secret,
@@ -91,6 +94,7 @@ impl Run {
             clock: Clock::start(),
             finding: RefCell::default(),
             answered: Cell::new(false),
+            listed: Cell::new(false),
             asked: RefCell::new(config.clone()),
             key: Secret::new(start.key.as_deref().unwrap_or_default()),
             page_origin: start.page_origin,
@@ -135,9 +139,10 @@ impl Run {
             health.slots_asked = self.config.concurrency;
         }
         spawn_local(self.clone().watch());
-        let server = server_facts(&self.config, &self.headers()).await;
-        self.asked.borrow_mut().model.clone_from(&server.model);
-        let plan = self.make_lanes().await;
+        let (server, plan) = match select(pin!(self.prepare()), pin!(self.until_stopped())).await {
+            Either::Left((prepared, _)) => prepared,
+            Either::Right(_) => (ServerFacts::of(&self.config), LanePlan::before_contact(&self.config)),
+        };
         tell(&EngineEvent::Started {
             started_unix_ms: self.clock.started_unix_ms(),
             slots: Slots {
@@ -165,6 +170,20 @@ impl Run {
             health: self.health_now(),
             notes: self.notes.borrow().clone(),
         }));
+    }
+
+    /// Asks the server what it is, and opens the lanes.
+    async fn prepare(&self) -> (ServerFacts, LanePlan) {
+        let (server, listed) = server_facts(&self.config, &self.headers()).await;
+        self.listed.set(listed);
+        self.asked.borrow_mut().model.clone_from(&server.model);
+        (server, self.make_lanes().await)
+    }
+
+    async fn until_stopped(&self) {
+        while !self.stopping.get() {
+            self.clock.sleep_until(self.clock.now_ms() + WATCH_MS).await;
+        }
     }
 
     async fn make_lanes(&self) -> LanePlan {
@@ -199,7 +218,11 @@ impl Run {
                 lanes.warm_all(&self.clock, self.config.concurrency).await;
             }
         }
-        self.health.borrow_mut().slots_had = plan.slots;
+        {
+            let mut health = self.health.borrow_mut();
+            health.slots_had = plan.slots;
+            health.options_ms = lanes.slowest_options_ms();
+        }
         if self.stopping.get() {
             lanes.close();
         }
@@ -305,6 +328,33 @@ impl Run {
     /// Whether requests carry a key.
     pub fn has_key(&self) -> bool {
         self.key.reveal().is_some()
+    }
+
+    /// Takes the key out of a record, wherever the server repeated it.
+    pub fn without_key(&self, record: &mut RequestRecord) {
+        if let Some(failure) = &mut record.failure {
+            self.key.mask_text(&mut failure.message);
+        }
+        let Some(evidence) = &mut record.evidence else {
+            return;
+        };
+        evidence
+            .headers
+            .iter_mut()
+            .for_each(|(_, value)| self.key.mask_text(value));
+        // As one piece, because a key may lie across two reads.
+        let mut whole: Vec<u8> = evidence
+            .reads
+            .iter()
+            .flat_map(|read| read.bytes.iter().copied())
+            .collect();
+        self.key.mask(&mut whole);
+        let mut rest = &whole[..];
+        for read in &mut evidence.reads {
+            let (piece, after) = rest.split_at(read.bytes.len());
+            read.bytes.copy_from_slice(piece);
+            rest = after;
+        }
     }
 
     /// Headers of every request.

@@ -23,19 +23,30 @@ extern "C" {
     static PERFORMANCE: Option<Performance>;
 }
 
-/// The entry of `/v1/models` for the model that will be asked. A server without that list gives few facts, not an error.
-pub async fn server_facts(config: &RunConfig, headers: &[(String, String)]) -> ServerFacts {
-    let mut facts = ServerFacts {
-        model: config.model.clone(),
-        ..ServerFacts::default()
-    };
+impl ServerFacts {
+    /// What is known before the server is asked.
+    pub fn of(config: &RunConfig) -> Self {
+        let base_url = match &config.endpoint {
+            Endpoint::Simulated => "simulated".to_owned(),
+            Endpoint::Http { base_url } => base_url.clone(),
+        };
+        Self {
+            base_url,
+            model: config.model.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The entry of `/v1/models` for the model that will be asked, and whether the list could be read. A server without
+/// that list gives few facts, not an error.
+pub async fn server_facts(config: &RunConfig, headers: &[(String, String)]) -> (ServerFacts, bool) {
+    let mut facts = ServerFacts::of(config);
     let Endpoint::Http { base_url } = &config.endpoint else {
-        facts.base_url = "simulated".into();
-        return facts;
+        return (facts, false);
     };
-    facts.base_url.clone_from(base_url);
     let Ok(abort) = AbortController::new() else {
-        return facts;
+        return (facts, false);
     };
     let listed = async {
         let url = protocol::join_url(base_url, "/v1/models");
@@ -63,7 +74,7 @@ pub async fn server_facts(config: &RunConfig, headers: &[(String, String)]) -> S
         facts.owned_by = model["owned_by"].as_str().map(str::to_owned);
         facts.max_model_len = model["max_model_len"].as_u64();
     }
-    facts
+    (facts, listed.is_some())
 }
 
 /// The protocol of an answer already received, where the browser lets the page see it (same origin, or a server that

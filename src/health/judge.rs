@@ -11,6 +11,9 @@ const COALESCED_SHARE: f64 = 0.2;
 /// Share of the engine's time spent on parsing above which it cannot keep up with bursts.
 const PARSE_SHARE: f64 = 0.5;
 
+/// A preflight of this length would be seen in TTFT wherever one could not be kept out of it.
+const OPTIONS_MS: f64 = 250.0;
+
 impl Health {
     /// Sets the verdict and the reasons from the other fields.
     pub fn judge(&mut self) {
@@ -39,6 +42,13 @@ impl Health {
             suspect.push(format!(
                 "The engine stood still for {stall:.0} ms once (a busy machine, or the computer slept). \
                  Requests of that moment have wrong times; run again."
+            ));
+        }
+        if let Some(options) = self.options_ms.filter(|options| *options > OPTIONS_MS) {
+            suspect.push(format!(
+                "The server takes {options:.0} ms for an OPTIONS request. Browsers send one before a request whenever the \
+                 last is older than the server's Access-Control-Max-Age (5 s if it sends none), so some TTFTs may contain it. \
+                 Let the server send Access-Control-Max-Age: 600, or answer OPTIONS faster."
             ));
         }
         if self.hidden_ms > 0.0 {
@@ -124,6 +134,13 @@ mod tests {
             (
                 Health {
                     timer_late_max_ms: Some(900.0),
+                    ..base.clone()
+                },
+                Verdict::Suspect,
+            ),
+            (
+                Health {
+                    options_ms: Some(900.0),
                     ..base.clone()
                 },
                 Verdict::Suspect,

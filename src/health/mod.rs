@@ -33,6 +33,8 @@ pub struct Health {
     pub slots_asked: u32,
     /// Requests that could be on the wire.
     pub slots_had: u32,
+    /// How long an OPTIONS request to the server took, ms: what a preflight may add to a request.
+    pub options_ms: Option<f64>,
     /// Reads of response bodies.
     pub reads: u64,
     /// Token frames that shared their read with an earlier one.

@@ -161,14 +161,14 @@ fn with_models(seen: &Seen, listed: Listed) -> Finding {
         };
     }
     let words = match models.len() {
-        0 => format!("The connection works. {server} lists no models; type the name it expects."),
+        0 => format!("Listing models works. {server} lists no models; type the name it expects."),
         1 => {
             let context = contexts[0].map_or_else(String::new, |tokens| {
                 format!(", with a context of {} tokens", crate::report::format::count(tokens))
             });
-            format!("The connection works. {server} has the model {names}{context}.")
+            format!("Listing models works. {server} has the model {names}{context}.")
         }
-        n => format!("The connection works. {server} has {n} models: {names}."),
+        n => format!("Listing models works. {server} has {n} models: {names}."),
     };
     Finding {
         works: true,
@@ -272,11 +272,11 @@ mod tests {
         let told = |body: &str| judge(&seen(answer(200, body))).words;
         assert_eq!(
             told(r#"{"data":[{"id":"tiny","owned_by":"sglang","max_model_len":32768}]}"#),
-            "The connection works. The server (sglang) has the model tiny, with a context of 32,768 tokens."
+            "Listing models works. The server (sglang) has the model tiny, with a context of 32,768 tokens."
         );
         assert_eq!(
             told(r#"{"data":[{"id":"tiny"}]}"#),
-            "The connection works. The server has the model tiny."
+            "Listing models works. The server has the model tiny."
         );
     }
 

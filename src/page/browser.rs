@@ -133,16 +133,18 @@ pub fn set_theme(theme: &str) {
     }
 }
 
-/// The key kept for this tab.
-pub fn stored_key() -> Option<String> {
-    session()?.get_item(API_KEY).ok()?
+/// The key kept for this tab, if it is that of this server: a link must not send it to another.
+pub fn stored_key(server: &str) -> Option<String> {
+    let kept = session()?.get_item(API_KEY).ok()??;
+    let (of, key) = kept.split_once('\n')?;
+    (of == server).then(|| key.to_owned())
 }
 
-/// Keeps a key for this tab, or forgets it.
-pub fn keep_key(key: Option<&str>) {
+/// Keeps a server's key for this tab, or forgets what was kept.
+pub fn keep_key(server: &str, key: Option<&str>) {
     if let Some(storage) = session() {
         let _ = match key {
-            Some(key) => storage.set_item(API_KEY, key),
+            Some(key) => storage.set_item(API_KEY, &format!("{server}\n{key}")),
             None => storage.remove_item(API_KEY),
         };
     }

@@ -140,12 +140,12 @@ impl Explained {
             ("Output tokens", optional(record.tokens.output.map(format::count))),
             ("Prompt tokens", optional(record.tokens.prompt.map(format::count))),
             (
-                "Usage not believed",
-                record
-                    .tokens
-                    .suspect
-                    .clone()
-                    .unwrap_or_else(|| "no reason to doubt it".to_owned()),
+                "Usage",
+                match (&record.tokens.suspect, record.tokens.usage_output) {
+                    (Some(why), _) => format!("not believed: {why}"),
+                    (None, Some(_)) => "believed".to_owned(),
+                    (None, None) => "none was sent".to_owned(),
+                },
             ),
         ];
         let said = [("Answer", self.text), ("Reasoning", self.reasoning)];

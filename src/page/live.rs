@@ -59,6 +59,8 @@ pub struct Live {
     pub duration_ms: f64,
     /// The run in buckets of [`TokenBucket::WIDTH_MS`].
     buckets: Timeline,
+    /// The bucket in which the warm-up ended: what came before it is in no chart.
+    first_bucket: usize,
     ttft_ms: Vec<f64>,
     e2e_ms: Vec<f64>,
 }
@@ -80,6 +82,9 @@ impl Live {
         self.in_flight = progress.in_flight;
         self.health = progress.health;
         let buckets = (progress.elapsed_ms / TokenBucket::WIDTH_MS) as usize + 1;
+        if progress.warming_up {
+            self.first_bucket = buckets;
+        }
         self.buckets.bucket_ms = TokenBucket::WIDTH_MS;
         self.buckets.duration_ms = progress.elapsed_ms;
         self.buckets.tokens.resize(buckets, 0.0);
@@ -139,16 +144,15 @@ impl Live {
     /// The timeline with buckets wide enough to be read.
     fn timeline(&self) -> Timeline {
         let merge = if self.elapsed_ms < 20_000.0 { 2 } else { 4 };
-        let sum = |values: &[f64]| values.chunks(merge).map(|chunk| chunk.iter().sum()).collect();
+        let first = self.first_bucket.min(self.buckets.tokens.len());
+        let sum = |values: &[f64]| values[first..].chunks(merge).map(|chunk| chunk.iter().sum()).collect();
         Timeline {
             origin_ms: 0.0,
             bucket_ms: TokenBucket::WIDTH_MS * merge as f64,
-            duration_ms: self.elapsed_ms,
+            duration_ms: (self.elapsed_ms - first as f64 * TokenBucket::WIDTH_MS).max(0.0),
             tokens: sum(&self.buckets.tokens),
             discarded: sum(&self.buckets.discarded),
-            outcomes: self
-                .buckets
-                .outcomes
+            outcomes: self.buckets.outcomes[first..]
                 .chunks(merge)
                 .map(|chunk| {
                     let mut all = OutcomeCounts::default();
@@ -156,9 +160,7 @@ impl Live {
                     all
                 })
                 .collect(),
-            in_flight: self
-                .buckets
-                .in_flight
+            in_flight: self.buckets.in_flight[first..]
                 .chunks(merge)
                 .map(|chunk| chunk.iter().sum::<f64>() / chunk.len() as f64)
                 .collect(),

@@ -164,7 +164,7 @@ impl Page {
             ));
         }
         let draft = RwSignal::new(Draft::from(&config));
-        let key = browser::stored_key();
+        let key = browser::stored_key(&server_of(&draft.get_untracked()));
         let check = RwSignal::new(Check::Unasked);
         let typed_key = RwSignal::new(key.clone().unwrap_or_default());
         Self {
@@ -215,16 +215,25 @@ impl Page {
         self.stage.with_untracked(|stage| matches!(stage, Stage::Running))
     }
 
+    /// What is wrong with the key as typed, if anything.
+    pub fn key_error(self) -> Option<&'static str> {
+        let sendable = self.key.with(|key| Secret::new(key).is_sendable());
+        (!sendable).then_some("A key can hold plain Latin letters, digits and signs alone; this one has others.")
+    }
+
     /// Starts a run if the form is right.
     pub fn run(self) {
         let Ok(config) = self.checked.get_untracked() else {
             return;
         };
+        if untrack(move || self.key_error()).is_some() {
+            return;
+        }
         if self.stage.with_untracked(|stage| matches!(stage, Stage::Running)) || !agreed(&config) {
             return;
         }
         let key = Secret::new(&self.key.get_untracked());
-        browser::keep_key(key.reveal().filter(|_| self.keep_key.get_untracked()));
+        self.remember_key();
         // The request that a link names is not one of this run.
         browser::set_fragment("");
         self.live.set(Live::default());
@@ -242,6 +251,13 @@ impl Page {
     pub fn stop(self) {
         self.live.update(|live| live.stopping = true);
         self.engine.with_value(|engine| engine.as_ref().map(Engine::stop));
+    }
+
+    /// Keeps the key for this tab and this server if that is ticked; else forgets it.
+    pub fn remember_key(self) {
+        let key = Secret::new(&self.key.get_untracked());
+        let server = server_of(&self.draft.get_untracked());
+        browser::keep_key(&server, key.reveal().filter(|_| self.keep_key.get_untracked()));
     }
 
     /// Back to the form.
@@ -343,12 +359,6 @@ impl Page {
             ));
             return;
         }
-        let unsaved = format!(
-            "The result of your last run has not been saved. Open {name} in its place? The unsaved result is then gone."
-        );
-        if self.unsaved.get_untracked() && !browser::confirm(&unsaved) {
-            return;
-        }
         if file.size() > MAX_FILE_BYTES {
             self.notice(format!(
                 "{name} is larger than any result of this page, and was not read."
@@ -363,13 +373,29 @@ impl Page {
             let text = text.as_string().unwrap_or_default();
             match Document::from_json(&text) {
                 Ok(document) => {
-                    self.unsaved.set(false);
-                    self.show(document);
+                    // Reading takes a while, in which a run may have been started.
+                    if self.is_running() {
+                        self.notice(format!("{name} was not opened, because a run was started meanwhile."));
+                    } else if self.gives_up_unsaved(&name) {
+                        self.show(document);
+                    }
                 }
                 Err(_) if self.tab.get_untracked() == Tab::Explain => self.captured.set(text),
                 Err(error) => self.notice(format!("{name}: {error}")),
             }
         });
+    }
+
+    /// Whether a file may take the place of the last run's result; asks if that one is nowhere but here.
+    fn gives_up_unsaved(self, file_name: &str) -> bool {
+        let question = format!(
+            "The result of your last run is not saved. Open {file_name} in its place? The unsaved result is then gone."
+        );
+        let may = !self.unsaved.get_untracked() || browser::confirm(&question);
+        if may {
+            self.unsaved.set(false);
+        }
+        may
     }
 
     /// Takes a result's configuration into the form.
@@ -389,6 +415,13 @@ fn found(check: RwSignal<Check>, draft: RwSignal<Draft>, key: RwSignal<String>) 
         }
         _ => None,
     })
+}
+
+/// The server that a key belongs to: scheme, host and port of the base URL.
+fn server_of(draft: &Draft) -> String {
+    let mut parts = draft.base_url.trim().splitn(4, '/');
+    let (scheme, authority) = (parts.next().unwrap_or_default(), parts.nth(1).unwrap_or_default());
+    format!("{scheme}//{authority}").to_ascii_lowercase()
 }
 
 /// Whether a heavy run at somebody else's host is meant.

@@ -6,7 +6,11 @@ use serde::Deserialize;
 use serde_json::{Value, error::Category};
 
 use super::{Document, FORMAT_VERSION, document::FORMAT_NAME};
-use crate::{config::Endpoint, metrics::summarize, request::RequestRecord};
+use crate::{
+    config::Endpoint,
+    metrics::summarize,
+    request::{RequestRecord, Times},
+};
 
 /// Why a file is not a document that can be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +86,7 @@ impl Document {
         })?;
         check(&document).map_err(DocumentError::Broken)?;
         document.summary = summarize(&document.requests, document.duration_ms);
+        document.client.judge();
         Ok(document)
     }
 }
@@ -126,6 +131,22 @@ fn check(document: &Document) -> Result<(), String> {
     if document.duration_ms < 0.0 {
         return Err("duration_ms is negative".to_owned());
     }
+    if !(0.0..1e14).contains(&document.started_unix_ms) {
+        return Err("started_unix_ms is no date".to_owned());
+    }
+    let window_ms = document.measured_from_ms + document.duration_ms;
+    if document
+        .requests
+        .iter()
+        .any(|record| record.times.ended_ms > window_ms + 1.0)
+    {
+        return Err("duration_ms is shorter than its requests".to_owned());
+    }
+    let mut indexes: Vec<u32> = document.requests.iter().map(|record| record.index).collect();
+    indexes.sort_unstable();
+    if indexes.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err("a request stands in it twice".to_owned());
+    }
     for (name, warmup, records) in [
         ("requests", false, &document.requests),
         ("warmup", true, &document.warmup),
@@ -137,8 +158,29 @@ fn check(document: &Document) -> Result<(), String> {
     Ok(())
 }
 
+/// No answer of a model is longer, tokens.
+const MOST_TOKENS: u64 = 10_000_000;
+
+/// Whether what happened to a request happened in the order in which it can.
+fn in_order(times: &Times) -> bool {
+    let order = [
+        Some(times.dispatched_ms),
+        times.headers_ms,
+        times.first_byte_ms,
+        times.first_token_ms,
+        times.last_token_ms,
+    ];
+    // What came after a failure was decided is evidence, so the end may lie before the last bytes, but not tokens.
+    let ended = times.last_token_ms.is_none_or(|last_ms| last_ms <= times.ended_ms);
+    times.scheduled_ms >= 0.0
+        && times.scheduled_ms <= times.dispatched_ms
+        && ended
+        && order.into_iter().flatten().is_sorted()
+}
+
 fn check_record(record: &RequestRecord, warmup: bool, streamed: bool) -> Result<(), &'static str> {
     let marks = &record.marks;
+    let succeeded = record.outcome == crate::request::Outcome::Succeeded;
     if record.warmup != warmup {
         Err("\"warmup\" contradicts the list it is in")
     } else if record.outcome.is_failure() && record.failure.is_none() {
@@ -148,10 +190,23 @@ fn check_record(record: &RequestRecord, warmup: bool, streamed: bool) -> Result<
     } else if streamed && record.outcome == crate::request::Outcome::Succeeded && record.times.first_token_ms.is_none()
     {
         Err("it claims to have succeeded without a token")
-    } else if !marks.tokens.is_empty() && marks.tokens.len() != marks.at_us.len() {
-        Err("marks.tokens and marks.at_us differ in length")
+    } else if succeeded && !record.status.is_none_or(|status| (200..300).contains(&status)) {
+        Err("it claims to have succeeded with a status that is no success")
+    } else if succeeded
+        && record
+            .finish_reason
+            .as_deref()
+            .is_some_and(|reason| matches!(reason, "abort" | "error"))
+    {
+        Err("it claims to have succeeded with an aborted answer")
     } else if record.times.ended_ms < record.times.dispatched_ms {
         Err("it ended before it was dispatched")
+    } else if !in_order(&record.times) || !marks.at_us.is_sorted() {
+        Err("its times are out of order")
+    } else if record.tokens.output.is_some_and(|tokens| tokens > MOST_TOKENS) {
+        Err("it has more tokens than any answer")
+    } else if !marks.tokens.is_empty() && marks.tokens.len() != marks.at_us.len() {
+        Err("marks.tokens and marks.at_us differ in length")
     } else {
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The document's text form: what is written is read back, and nothing else is taken for a result.
 
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::{
@@ -104,15 +105,18 @@ prop_compose! {
         index in any::<u32>(), lane in any::<u16>(), outcome in 0..Outcome::ALL.len(),
         dispatched in 0.0..1e7, wait in 0.0..1e6, later in 0.0..1e6,
         at_us in prop::collection::vec(any::<u32>(), 0..20), told in any::<bool>(),
-        output in prop::option::of(any::<u64>()), prompt in prop::option::of(any::<u64>()),
+        output in prop::option::of(0..10_000_000_u64), prompt in prop::option::of(any::<u64>()),
         message in any::<String>(), code in prop::option::of(any::<String>()),
         bytes in prop::collection::vec(any::<u8>(), 0..40), kept in any::<bool>(),
     ) -> RequestRecord {
         let outcome = Outcome::ALL[outcome];
         let mut record = record(index, outcome);
         record.lane = lane;
+        let mut at_us = at_us;
+        at_us.sort_unstable();
         record.times.dispatched_ms = dispatched;
-        record.times.scheduled_ms = dispatched - wait;
+        record.times.scheduled_ms = f64::max(dispatched - wait, 0.0);
+        (record.times.headers_ms, record.times.first_byte_ms) = (None, None);
         record.times.first_token_ms = Some(dispatched + wait / 3.0);
         record.times.last_token_ms = Some(dispatched + wait);
         record.times.ended_ms = dispatched + wait + later;
@@ -140,7 +144,13 @@ proptest! {
 
     #[test]
     fn a_document_is_read_back_as_it_was_written(requests in prop::collection::vec(any_record(), 0..12)) {
-        let document = document(requests);
+        let mut requests = requests;
+        (0..).zip(&mut requests).for_each(|(index, record)| record.index = index);
+        let mut document = document(requests);
+        // The window holds its requests.
+        document.duration_ms = document.requests.iter().map(|record| record.times.ended_ms).fold(1.0, f64::max);
+        document.summary = summarize(&document.requests, document.duration_ms);
+        document.client.judge();
         prop_assert_eq!(Document::from_json(&document.to_json()), Ok(document));
     }
 
@@ -219,7 +229,6 @@ fn what_is_no_result_is_told_from_what_is_a_broken_one() {
 
 #[test]
 fn wrong_types_and_huge_numbers_are_errors() {
-    use serde_json::json;
     for (pointer, value) in [
         ("/requests", json!("many")),
         ("/requests/0/index", json!(1e20)),
@@ -255,7 +264,6 @@ fn deep_nesting_is_an_error_and_no_crash() {
 
 #[test]
 fn a_document_that_contradicts_itself_is_refused() {
-    use serde_json::json;
     assert!(broken(altered("/simulated", json!(false))).contains("simulated"));
     assert!(broken(altered("/requests/1/outcome", json!("succeeded"))).contains("in spite of a failure"));
     assert!(broken(altered("/requests/0/outcome", json!("network"))).contains("does not say why"));
@@ -321,4 +329,32 @@ fn the_markdown_summary_tells_failures_and_simulation_and_no_host() {
     assert!(!text.contains("secret-host"));
     let nothing = markdown(&super::tests::document(Vec::new()));
     assert!(nothing.contains("| TTFT | n/a | n/a |") && !nothing.contains("NaN"));
+}
+
+#[test]
+fn what_no_run_can_produce_is_refused() {
+    for (pointer, value, why) in [
+        ("/requests/0/status", json!(500), "status"),
+        ("/requests/0/finish_reason", json!("abort"), "aborted"),
+        ("/requests/0/times/first_token_ms", json!(-5.0), "out of order"),
+        ("/requests/0/times/last_token_ms", json!(1e9), "out of order"),
+        ("/requests/0/marks/at_us", json!([9, 3]), "out of order"),
+        (
+            "/requests/0/tokens/output",
+            json!(1_000_000_000_000_000_u64),
+            "more tokens",
+        ),
+        ("/requests/1/index", json!(0), "twice"),
+        ("/duration_ms", json!(0.5), "shorter than its requests"),
+        ("/started_unix_ms", json!(1e20), "no date"),
+    ] {
+        let said = broken(altered(pointer, value));
+        assert!(said.contains(why), "{pointer}: {said}");
+    }
+}
+
+#[test]
+fn the_clients_verdict_is_judged_anew() {
+    let document = altered("/client/hidden_ms", json!(5000.0)).expect("a document");
+    assert_ne!(document.client.verdict, crate::health::Verdict::Trustworthy);
 }

@@ -11,6 +11,8 @@ pub struct Captured {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
+    /// Whether curl said, below the body, that the transfer broke.
+    pub broke: bool,
 }
 
 /// How a captured body ended, which the bytes alone do not tell.
@@ -33,7 +35,9 @@ impl Captured {
             status: None,
             headers: Vec::new(),
             body: bytes.to_vec(),
+            broke: false,
         };
+        captured.take_curls_error();
         while captured.body.starts_with(b"HTTP/") {
             let body = &captured.body;
             let ends = [&b"\r\n\r\n"[..], b"\n\n"]
@@ -56,12 +60,23 @@ impl Captured {
         captured
     }
 
+    /// curl writes its own errors (`curl: (18) transfer closed …`) where people copy them along with the body.
+    fn take_curls_error(&mut self) {
+        let body = self.body.trim_ascii_end();
+        let start = memchr::memrchr(b'\n', body).map_or(0, |at| at + 1);
+        if body[start..].starts_with(b"curl: (") {
+            self.body.truncate(start);
+            self.broke = true;
+        }
+    }
+
     /// Reads it as one read.
     pub fn read(&self, spec: Spec, end: CapturedEnd) -> Reading {
         let mut machine = Machine::new(spec, 0.0);
         machine.headers(self.status.unwrap_or(200), self.content_type(), 0.0);
         if machine.read(&self.body, 0.0) == Flow::Continue {
             match end {
+                _ if self.broke => machine.broken("curl says so", 0.0),
                 CapturedEnd::Neat => machine.eof(0.0),
                 CapturedEnd::Broken => machine.broken("as captured", 0.0),
                 CapturedEnd::Silence => machine.timeout(TimeoutKind::Stall, 0.0),
@@ -161,6 +176,17 @@ mod tests {
         assert_eq!(
             captured.read(Spec::default(), CapturedEnd::Silence).outcome,
             Outcome::Timeout
+        );
+    }
+
+    #[test]
+    fn curls_own_error_below_the_body_means_that_it_broke() {
+        let captured =
+            Captured::parse(format!("{BODY}curl: (18) transfer closed with outstanding read data\n").as_bytes());
+        assert!(captured.broke && captured.body == BODY.as_bytes());
+        assert_eq!(
+            captured.read(Spec::default(), CapturedEnd::Neat).outcome,
+            Outcome::Truncated
         );
     }
 

@@ -66,3 +66,23 @@ async fn a_model_that_the_server_does_not_list_is_told() {
     assert!(text.contains("org/tiny"), "{text}");
     page.close().await;
 }
+
+#[tokio::test]
+async fn a_key_that_no_header_can_carry_is_told_beside_its_field() {
+    let page = Page::open("url=http://127.0.0.1:30000").await;
+    page.fill("API key", "日本").await;
+    page.wait_for("plain Latin letters").await;
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_key_kept_for_one_server_is_not_offered_to_another() {
+    let page = Page::open("url=http://127.0.0.1:30000").await;
+    page.fill("API key", "k3pt").await;
+    page.tick("Keep the key").await;
+    page.go("url=http://127.0.0.1:30000/v1").await;
+    assert_eq!(page.value("API key").await, "k3pt");
+    page.go("url=http://127.0.0.1:30001").await;
+    assert_eq!(page.value("API key").await, "");
+    page.close().await;
+}

@@ -262,6 +262,17 @@ impl Page {
         field.send_keys(value).await.expect("typed");
     }
 
+    /// Presses the tick whose label holds these words.
+    pub async fn tick(&self, words: &str) {
+        let xpath = format!("//label[contains(., \"{words}\")]/input");
+        let tick = self
+            .client
+            .find(Locator::XPath(&xpath))
+            .await
+            .unwrap_or_else(|e| panic!("no tick {words:?}: {e}"));
+        tick.click().await.expect("ticked");
+    }
+
     /// The value in the field with this label.
     pub async fn value(&self, label: &str) -> String {
         self.field(label)

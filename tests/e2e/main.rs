@@ -3,4 +3,5 @@
 mod checks;
 mod harness;
 mod looks;
+mod reading;
 mod runs;

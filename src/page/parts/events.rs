@@ -4,6 +4,10 @@ use leptos::{html, prelude::*};
 
 use crate::{report::format, request::ExplainedEvent};
 
+/// Rows shown of a long body: its head, and what lies around the event that decided.
+const HEAD: usize = 300;
+const AROUND: usize = 25;
+
 /// Events with what each meant; the one that decided is marked and scrolled into sight.
 #[component]
 pub fn EventTable(
@@ -32,9 +36,14 @@ pub fn EventTable(
     if events.is_empty() {
         return ().into_any();
     }
+    let total = events.len();
+    let decided = events.iter().position(|event| event.verdict.is_some()).unwrap_or(0);
+    let shown = |i: usize| i < HEAD || i.abs_diff(decided) <= AROUND;
+    let left_out = (0..total).filter(|i| !shown(*i)).count();
     let rows = events
         .into_iter()
         .enumerate()
+        .filter(|(i, _)| shown(*i))
         .map(|(i, event)| {
             let class = if event.verdict.is_some() {
                 "decides"
@@ -78,6 +87,11 @@ pub fn EventTable(
                 <tbody>{rows}</tbody>
             </table>
         </div>
+        {(left_out > 0)
+            .then(|| {
+                let (left_out, total) = (format::count(left_out as u64), format::count(total as u64));
+                view! { <p class="quiet">{format!("{left_out} of {total} events are not listed here.")}</p> }
+            })}
     }
     .into_any()
 }

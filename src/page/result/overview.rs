@@ -33,10 +33,11 @@ pub fn Overview(document: Arc<Document>, filter: RwSignal<Filter>) -> impl IntoV
         Ending::Interrupted => Some("Interrupted"),
     };
     let facts = format!(
-        "{} · {} requests, {} at a time · {} prompt tokens, {} output tokens asked · {} warm-up · {} · {}",
+        "{} · {} {}, {} at a time · {} prompt tokens, {} output tokens asked · {} warm-up · {} · {}",
         crate::protocol::api_path(config.api),
         format::count(config.requests.into()),
-        format::count(config.concurrency.into()),
+        if config.requests == 1 { "request" } else { "requests" },
+        format::count(config.concurrency.min(config.requests).into()),
         format::count(config.input_tokens.into()),
         format::count(config.output_tokens.into()),
         format::count(config.warmup.into()),
@@ -130,7 +131,10 @@ fn Headline(document: Arc<Document>) -> impl IntoView {
             )
         }
     };
-    let successes = format!("{} successes", format::count(summary.succeeded.into()));
+    let successes = match summary.succeeded {
+        1 => "1 success".to_owned(),
+        n => format!("{} successes", format::count(n.into())),
+    };
     let estimated = match summary.estimated_token_counts {
         0 => format!("{} tokens of successes", format::count(summary.output_tokens)),
         n => format!(

@@ -6,7 +6,7 @@ use wasm_bindgen_futures::spawn_local;
 use crate::{
     config::{Api, form::Field},
     page::{
-        browser, check,
+        check,
         parts::{CheckField, TextField},
         state::{Check, Page},
     },
@@ -93,21 +93,22 @@ fn RealServer() -> impl IntoView {
                 autocomplete="off"
                 placeholder="none"
                 prop:value=page.key
+                aria-invalid=move || page.key_error().is_some().to_string()
+                aria-describedby="key-note"
                 on:input:target=move |event| page.key.set(event.target().value())
             />
+            <p class="field-note wrong" id="key-note">{move || page.key_error()}</p>
             <CheckField
                 label="Keep the key in this tab's session storage"
                 ticked=page.keep_key
                 set=move |on| {
                     page.keep_key.set(on);
-                    if !on {
-                        browser::keep_key(None);
-                    }
+                    page.remember_key();
                 }
             />
         </div>
         <div class="check">
-            <button type="button" disabled=move || asking() || !usable.get() on:click=move |_| spawn_local(check::check(page))>
+            <button type="button" disabled=move || asking() || !usable.get() || page.key_error().is_some() on:click=move |_| spawn_local(check::check(page))>
                 {move || if asking() { "Checking …" } else { "Check connection" }}
             </button>
         </div>

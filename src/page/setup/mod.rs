@@ -93,7 +93,7 @@ fn RunBar() -> impl IntoView {
     };
     let reason = move || {
         page.checked.with(|checked| match checked {
-            Ok(_) => String::new(),
+            Ok(_) => page.key_error().unwrap_or_default().to_owned(),
             Err(errors) if errors.len() == 1 => errors[0].message.clone(),
             Err(errors) => format!("{} fields need a look. First: {}", errors.len(), errors[0].message),
         })
@@ -104,7 +104,7 @@ fn RunBar() -> impl IntoView {
     };
     view! {
         <div class="run-bar">
-            <button type="submit" class="primary" disabled=move || page.checked.with(Result::is_err) title="Ctrl+Enter">
+            <button type="submit" class="primary" disabled=move || page.checked.with(Result::is_err) || page.key_error().is_some() title="Ctrl+Enter">
                 {words}
             </button>
             <Show when=move || page.last.with(Option::is_some)>
