@@ -20,19 +20,19 @@ pub fn Advanced() -> impl IntoView {
             <summary>"Advanced"</summary>
             <div class="panels">
                 <div>
-                    <h3>"Time-outs"</h3>
+                    <h2>"Time-outs"</h2>
                     <TextField field=Field::FirstByte label="First byte" access=|d| &mut d.first_byte_s unit="s" hint="0: never." />
                     <TextField field=Field::Stall label="Pause between reads" access=|d| &mut d.stall_s unit="s" />
                     <TextField field=Field::Total label="Whole request" access=|d| &mut d.total_s unit="s" />
                     <TextField field=Field::Seed label="Seed" access=|d| &mut d.seed hint="The same seed gives the same prompts." />
                 </div>
                 <div>
-                    <h3>"Request"</h3>
+                    <h2>"Request"</h2>
                     <AreaField field=Field::ExtraBody label="Extra JSON for the body" access=|d| &mut d.extra_body placeholder="{\"top_p\": 0.9}" hint="Merged last; null removes a key." />
                     <AreaField field=Field::ExtraHeaders label="Extra headers" access=|d| &mut d.extra_headers placeholder="X-Route: blue" hint="One a line. The server must allow them by CORS." />
                 </div>
                 <div>
-                    <h3>"Connections"</h3>
+                    <h2>"Connections"</h2>
                     <CheckField
                         label="Use more names of a server on this machine (sg1.localhost …)"
                         ticked=Signal::derive(move || page.draft.with(|d| d.auto_lanes))
@@ -43,7 +43,7 @@ pub fn Advanced() -> impl IntoView {
                 </div>
                 <Show when=simulated>
                     <div>
-                        <h3>"Simulated server"</h3>
+                        <h2>"Simulated server"</h2>
                         <TextField field=Field::SimTtft label="Time to first token" access=|d| &mut d.sim_ttft_ms unit="ms" />
                         <TextField field=Field::SimPrefill label="… and per 1,000 prompt tokens" access=|d| &mut d.sim_prefill_ms unit="ms" />
                         <TextField field=Field::SimItl label="Time between tokens" access=|d| &mut d.sim_itl_ms unit="ms" />
