@@ -83,7 +83,8 @@ impl Live {
         self.health = progress.health;
         let buckets = (progress.elapsed_ms / TokenBucket::WIDTH_MS) as usize + 1;
         if progress.warming_up {
-            self.first_bucket = buckets;
+            // The bucket that is not full yet: the warm-up may end in it, and measured requests may end in it too.
+            self.first_bucket = buckets - 1;
         }
         self.buckets.bucket_ms = TokenBucket::WIDTH_MS;
         self.buckets.duration_ms = progress.elapsed_ms;

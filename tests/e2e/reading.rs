@@ -66,6 +66,22 @@ async fn an_outcome_leads_to_its_requests() {
 }
 
 #[tokio::test]
+async fn while_a_run_goes_on_its_chart_counts_what_its_bar_counts() {
+    let page = Page::open("n=400&c=5&warmup=60&out=8&sim_itl_ms=3&sim_ttft_ms=10").await;
+    let number_before = |text: &str, words: &str| -> Option<u32> {
+        let (before, _) = text.split_once(words)?;
+        before.rsplit(char::is_whitespace).next()?.parse().ok()
+    };
+    page.press("Run 400").await;
+    page.wait_until("the same count twice, late enough", |text| {
+        let bar = number_before(text, " of 400 ended");
+        bar.is_some_and(|bar| bar > 50) && bar == number_before(text, " requests ended: ")
+    })
+    .await;
+    page.close().await;
+}
+
+#[tokio::test]
 async fn what_was_not_measured_says_why() {
     let page = Page::open("n=5&c=5&out=4&stream=0&sim_ttft_ms=10").await;
     page.press("Run 5").await;
