@@ -13,6 +13,11 @@ extern "C" {
     static CROSS_ORIGIN_ISOLATED: Option<bool>;
 }
 
+/// The context's performance object.
+pub fn performance() -> Option<Performance> {
+    PERFORMANCE.with(Clone::clone)
+}
+
 /// Milliseconds since a fixed moment, on the browser's monotonic clock.
 #[derive(Clone)]
 pub struct Clock {
@@ -26,9 +31,7 @@ impl Clock {
     /// # Panics
     /// Where there is no `performance`: no browser of the last ten years.
     pub fn start() -> Self {
-        let performance = PERFORMANCE
-            .with(Clone::clone)
-            .expect("a browser has a performance clock");
+        let performance = performance().expect("a browser has a performance clock");
         let origin = performance.now();
         Self { performance, origin }
     }

@@ -110,7 +110,7 @@ pub async fn exchange(run: &Rc<Run>, ask: Ask, slot: Slot) {
     let mut stream = Body::None;
     match prepared {
         Ok(None) => {
-            let plan = run.simulate(&ask, dispatched_ms);
+            let plan = run.simulate(dispatched_ms);
             run.clock
                 .sleep_until(
                     plan.frames

@@ -8,17 +8,18 @@
 use std::{
     cell::{Cell, RefCell},
     collections::VecDeque,
-    pin::pin,
     rc::Rc,
 };
 
 use futures_channel::oneshot;
-use futures_util::future::{Either, join_all, select};
+use futures_util::future::join_all;
 use gloo_net::http::Method;
-use gloo_timers::future::TimeoutFuture;
 use web_sys::AbortController;
 
-use super::{clock::Clock, transport::Prepared};
+use super::{
+    clock::Clock,
+    transport::{Prepared, within},
+};
 use crate::load::lanes::LanePlan;
 
 /// A preflight this old may be gone from a cache with the default of 5 s.
@@ -60,6 +61,18 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// Takes a place on a lane; the counts go down again when it is dropped.
+    fn take(lanes: &Rc<Lanes>, index: usize) -> Self {
+        let lane = lanes.lanes[index].clone();
+        lane.in_flight.set(lane.in_flight.get() + 1);
+        lanes.in_flight.set(lanes.in_flight.get() + 1);
+        Self {
+            lanes: lanes.clone(),
+            lane,
+            index: index as u16,
+        }
+    }
+
     /// URL that the request goes to.
     pub fn url(&self) -> &str {
         &self.lane.url
@@ -161,13 +174,7 @@ impl Lanes {
                 Err(_) => false,
             }
         };
-        match select(pin!(asked), TimeoutFuture::new(WARM_TIMEOUT_MS)).await {
-            Either::Left((answered, _)) => answered,
-            Either::Right(_) => {
-                abort.abort();
-                false
-            }
-        }
+        within(WARM_TIMEOUT_MS, &abort, asked).await.unwrap_or(false)
     }
 
     /// How long the last OPTIONS of the slowest lane took, ms: about what a preflight costs a request that needs one.
@@ -183,20 +190,12 @@ impl Lanes {
         if !self.preflights || self.closed.get() {
             return;
         }
-        for lane in &self.lanes {
+        for (index, lane) in self.lanes.iter().enumerate() {
             let old = lane.warmed_ms.get().is_some_and(|at| clock.now_ms() - at > RENEW_MS);
             if old && !lane.warming.get() && lane.in_flight.get() < self.streams_per_lane {
-                let (lanes, lane, clock) = (self.clone(), lane.clone(), clock.clone());
-                lane.in_flight.set(lane.in_flight.get() + 1);
-                lanes.in_flight.set(lanes.in_flight.get() + 1);
-                let slot = Slot {
-                    lanes: lanes.clone(),
-                    lane: lane.clone(),
-                    index: 0,
-                };
+                let (slot, clock) = (Slot::take(self, index), clock.clone());
                 wasm_bindgen_futures::spawn_local(async move {
-                    lanes.warm(&lane, &clock).await;
-                    drop(slot);
+                    slot.lanes.warm(&slot.lane, &clock).await;
                 });
             }
         }
@@ -238,16 +237,7 @@ impl Lanes {
             .iter()
             .enumerate()
             .min_by_key(|(_, lane)| lane.in_flight.get())?;
-        if lane.in_flight.get() >= self.streams_per_lane {
-            return None;
-        }
-        lane.in_flight.set(lane.in_flight.get() + 1);
-        self.in_flight.set(self.in_flight.get() + 1);
-        Some(Slot {
-            lanes: self.clone(),
-            lane: lane.clone(),
-            index: index as u16,
-        })
+        (lane.in_flight.get() < self.streams_per_lane).then(|| Slot::take(self, index))
     }
 
     /// Gives out no more slots; whoever waits is told.

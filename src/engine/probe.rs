@@ -1,12 +1,10 @@
 //! Second looks at a server that a fetch did not reach: a browser says only "Failed to fetch".
 
-use std::pin::pin;
-
-use futures_util::future::{Either, join, select};
+use futures_util::future::join;
 use gloo_net::http::RequestBuilder;
-use gloo_timers::future::TimeoutFuture;
 use web_sys::{AbortController, RequestCache, RequestCredentials, RequestMode};
 
+use super::transport::within;
 use crate::{load::reach::Fetched, protocol::join_url};
 
 /// A GET, answered or not within the limit.
@@ -47,11 +45,5 @@ async fn fetch(url: &str, key: Option<&str>, mode: RequestMode, limit_ms: u32) -
             Err(_) => Fetched::Rejected,
         }
     };
-    match select(pin!(asked), TimeoutFuture::new(limit_ms)).await {
-        Either::Left((fetched, _)) => fetched,
-        Either::Right(_) => {
-            abort.abort();
-            Fetched::Silent
-        }
-    }
+    within(limit_ms, &abort, asked).await.unwrap_or(Fetched::Silent)
 }

@@ -312,6 +312,7 @@ impl Run {
         }));
     }
 
+    /// The client's state as the engine sees it; the page adds what it sees of itself, and judges.
     fn health_now(&self) -> Health {
         let mut health = self.health.borrow().clone();
         let late = self.lateness.borrow();
@@ -319,7 +320,6 @@ impl Run {
         health.timer_late_p99_ms = late.percentile(99.0);
         health.timer_late_max_ms = late.max();
         health.elapsed_ms = self.clock.now_ms();
-        health.judge();
         health
     }
 
@@ -332,6 +332,9 @@ impl Run {
 
     /// Takes the key out of a record, wherever the server repeated it.
     pub fn without_key(&self, record: &mut RequestRecord) {
+        if !self.has_key() {
+            return;
+        }
         if let Some(failure) = &mut record.failure {
             self.key.mask_text(&mut failure.message);
         }
@@ -389,8 +392,7 @@ impl Run {
     }
 
     /// What the simulated server will do with a request.
-    pub fn simulate(&self, ask: &Ask, now_ms: f64) -> demo::Plan {
-        let _ = ask;
+    pub fn simulate(&self, now_ms: f64) -> demo::Plan {
         self.simulated
             .borrow_mut()
             .plan(now_ms, &demo::Ask::from_config(&self.config))

@@ -1,12 +1,12 @@
 //! What the server tells of itself before a run.
 
-use futures_util::future::{Either, select};
-use gloo_timers::future::TimeoutFuture;
-use std::pin::pin;
-use wasm_bindgen::{JsCast, prelude::*};
-use web_sys::{AbortController, Performance, PerformanceResourceTiming};
+use wasm_bindgen::JsCast;
+use web_sys::{AbortController, PerformanceResourceTiming};
 
-use super::transport::Prepared;
+use super::{
+    clock::performance,
+    transport::{Prepared, within},
+};
 use crate::{
     config::{Endpoint, RunConfig},
     load::lanes::Protocol,
@@ -16,12 +16,6 @@ use crate::{
 
 /// A server that does not list its models within this is measured without.
 const LIST_MS: u32 = 5_000;
-
-#[wasm_bindgen]
-extern "C" {
-    #[wasm_bindgen(thread_local_v2, js_name = performance)]
-    static PERFORMANCE: Option<Performance>;
-}
 
 impl ServerFacts {
     /// What is known before the server is asked.
@@ -53,11 +47,7 @@ pub async fn server_facts(config: &RunConfig, headers: &[(String, String)]) -> (
         let request = Prepared::bare(gloo_net::http::Method::GET, &url, headers, &abort.signal()).ok()?;
         request.send().await.ok()?.json::<serde_json::Value>().await.ok()
     };
-    let listed = match select(pin!(listed), TimeoutFuture::new(LIST_MS)).await {
-        Either::Left((listed, _)) => listed,
-        Either::Right(_) => None,
-    };
-    abort.abort();
+    let listed = within(LIST_MS, &abort, listed).await.flatten();
     let models = listed
         .as_ref()
         .and_then(|list| list["data"].as_array())
@@ -83,7 +73,7 @@ pub fn seen_protocol(config: &RunConfig) -> Option<Protocol> {
     let Endpoint::Http { base_url } = &config.endpoint else {
         return None;
     };
-    let entries = PERFORMANCE.with(Clone::clone)?.get_entries_by_type("resource");
+    let entries = performance()?.get_entries_by_type("resource");
     let seen = entries.iter().rev().find_map(|entry| {
         let entry: PerformanceResourceTiming = entry.dyn_into().ok()?;
         let protocol = entry.next_hop_protocol();

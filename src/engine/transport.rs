@@ -1,10 +1,14 @@
 //! One HTTP exchange over `fetch`: a request out, the body in as reads.
 
+use std::pin::pin;
+
+use futures_util::future::{Either, select};
 use gloo_net::http::{RequestBuilder, Response};
+use gloo_timers::future::TimeoutFuture;
 use js_sys::Uint8Array;
 use wasm_bindgen::{JsCast, prelude::*};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCredentials, RequestMode};
+use web_sys::{AbortController, AbortSignal, ReadableStreamDefaultReader, RequestCredentials, RequestMode};
 
 use super::{clock::thrown, simulated::Player};
 
@@ -59,9 +63,19 @@ impl Prepared {
     }
 }
 
+/// Gives a request and what follows it a limit: `None` if it was reached, and the request is aborted then.
+pub async fn within<T>(limit_ms: u32, abort: &AbortController, work: impl Future<Output = T>) -> Option<T> {
+    match select(pin!(work), TimeoutFuture::new(limit_ms)).await {
+        Either::Left((done, _)) => Some(done),
+        Either::Right(_) => {
+            abort.abort();
+            None
+        }
+    }
+}
+
 fn plain(builder: RequestBuilder, signal: &AbortSignal) -> RequestBuilder {
-    // No cache mode: `no-store` would make Chromium pass over its preflights too, and send one with each request. What
-    // is sent here is a POST, or an OPTIONS, which no cache answers.
+    // No cache mode: `no-store` would make Chromium pass over its preflights too, and send one with each request.
     builder
         .mode(RequestMode::Cors)
         .credentials(RequestCredentials::Omit)
