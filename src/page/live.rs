@@ -206,11 +206,12 @@ pub fn LiveView(requests: u32, simulated: bool) -> impl IntoView {
     };
     let figure = move |read: fn(&Live) -> String| Signal::derive(move || live.with(read));
     let half = Signal::derive(move || chart_size(page.width.get(), 220));
+    let timeline = Memo::new(move |_| live.with(Live::timeline));
     let throughput = Signal::derive(move || {
-        live.with(|live| chart::throughput_over_time(&live.timeline(), half.get(), Theme::Light))
+        timeline.with(|timeline| chart::throughput_over_time(timeline, half.get(), Theme::Light))
     });
     let outcomes =
-        Signal::derive(move || live.with(|live| chart::outcomes_over_time(&live.timeline(), half.get(), Theme::Light)));
+        Signal::derive(move || timeline.with(|timeline| chart::outcomes_over_time(timeline, half.get(), Theme::Light)));
     view! {
         <section class="live" aria-label="Run in progress">
             <div class="live-bar">

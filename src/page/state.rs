@@ -308,28 +308,26 @@ impl Page {
     fn finish(self, ending: Ending) {
         self.end_engine();
         let config = self.config.get_value();
-        let document = self.live.with_untracked(|live| {
-            let mut requests = live.records.clone();
-            requests.sort_by_key(|record| record.index);
-            let mut warmup = live.warmup.clone();
-            warmup.sort_by_key(|record| record.index);
-            Document {
-                format: Format::current(),
-                simulated: config.endpoint == Endpoint::Simulated,
-                started_unix_ms: live.started_unix_ms,
-                measured_from_ms: live.measured_from_ms,
-                duration_ms: live.duration_ms,
-                ending,
-                server: live.server.clone(),
-                config,
-                slots: live.slots.clone(),
-                client: live.health.clone(),
-                notes: live.notes.clone(),
-                summary: metrics::summarize(&requests, live.duration_ms),
-                requests,
-                warmup,
-            }
-        });
+        // Moved and not copied: they are all that a long run holds in memory. The live view, told of nothing, goes next.
+        let mut live = std::mem::take(&mut *self.live.write_untracked());
+        live.records.sort_by_key(|record| record.index);
+        live.warmup.sort_by_key(|record| record.index);
+        let document = Document {
+            format: Format::current(),
+            simulated: config.endpoint == Endpoint::Simulated,
+            started_unix_ms: live.started_unix_ms,
+            measured_from_ms: live.measured_from_ms,
+            duration_ms: live.duration_ms,
+            ending,
+            server: live.server,
+            config,
+            slots: live.slots,
+            client: live.health,
+            notes: live.notes,
+            summary: metrics::summarize(&live.records, live.duration_ms),
+            requests: live.records,
+            warmup: live.warmup,
+        };
         self.unsaved.set(!document.simulated);
         self.show(document.without_secrets());
     }

@@ -35,6 +35,16 @@ fn wrong(field: Field) -> Memo<Option<String>> {
     })
 }
 
+/// What is wrong with a field, or else its hint.
+#[component]
+fn FieldNote(id: String, wrong: Memo<Option<String>>, hint: &'static str) -> impl IntoView {
+    view! {
+        <p class="field-note" id=id class:wrong=move || wrong.with(Option::is_some)>
+            {move || wrong.get().unwrap_or_else(|| hint.to_owned())}
+        </p>
+    }
+}
+
 /// A line of text.
 #[component]
 pub fn TextField(
@@ -86,7 +96,7 @@ pub fn TextField(
                 />
                 {(!unit.is_empty()).then(|| view! { <span class="unit">{unit}</span> })}
             </span>
-            <p class="field-note" id=note class:wrong=move || wrong.with(Option::is_some)>{move || wrong.get().unwrap_or_else(|| hint.to_owned())}</p>
+            <FieldNote id=note wrong hint />
         </div>
     }
 }
@@ -123,7 +133,7 @@ pub fn AreaField(
                 aria-describedby=note.clone()
                 on:input:target=move |event| page.draft.update(|draft| *access(draft) = event.target().value())
             ></textarea>
-            <p class="field-note" id=note class:wrong=move || wrong.with(Option::is_some)>{move || wrong.get().unwrap_or_else(|| hint.to_owned())}</p>
+            <FieldNote id=note wrong hint />
         </div>
     }
 }
