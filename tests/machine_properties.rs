@@ -224,3 +224,45 @@ fn kept_bytes_are_explained_as_they_were_judged() {
         Ok(())
     });
 }
+
+/// Frames most of which are like the one before, with now and then one that is not.
+fn likely_frames() -> impl Strategy<Value = Vec<u8>> {
+    let text = select(vec![" a", "b", "日本", "{}", "", "\\n", "\\\"x"]);
+    let count = select(vec!["1", "2", "30", "-1", "2.0", "007", "\"9\"", "null"]);
+    let frame = (text, count, 0..8_u8, prop::bool::weighted(0.1)).prop_map(|(text, count, shape, finish)| {
+        let finish = if finish { "\"stop\"" } else { "null" };
+        let choices = match shape {
+            0 => format!(r#"[{{"delta":{{"reasoning_content":"{text}"}},"finish_reason":{finish}}}]"#),
+            1 => format!(r#"[{{"index":1,"delta":{{"content":"{text}"}},"finish_reason":{finish}}}]"#),
+            2 => "[]".to_owned(),
+            _ => format!(r#"[{{"delta":{{"role":null,"content":"{text}"}},"finish_reason":{finish}}}]"#),
+        };
+        let usage = format!(
+            r#"{{"prompt_tokens":7,"total_tokens":{count},"completion_tokens":{count},"reasoning_tokens":{count}}}"#
+        );
+        format!("data: {{\"id\":\"r\",\"choices\":{choices},\"usage\":{usage}}}\n\n")
+    });
+    prop::collection::vec(frame, 0..14).prop_map(|frames| frames.concat().into_bytes())
+}
+
+#[test]
+fn frames_like_the_last_are_read_as_if_each_were_read_in_full() {
+    let apis = select(vec![Api::Chat, Api::Completions, Api::Generate]);
+    check((apis, likely_frames(), ends()), |(api, body, end)| {
+        // Where the text is kept, every frame is read in full.
+        let [quick, full] = [false, true].map(|keep_text| {
+            let spec = Spec {
+                api,
+                keep_text,
+                ..Spec::default()
+            };
+            read(spec, 200, &body, &[], end)
+        });
+        let mut full = full;
+        full.text.clone_from(&quick.text);
+        full.reasoning.clone_from(&quick.reasoning);
+        full.tool_calls.clone_from(&quick.tool_calls);
+        prop_assert_eq!(quick, full);
+        Ok(())
+    });
+}

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
+use super::alike::{Alike, Brought};
 use super::answer::Answer;
 use super::foreign::Foreign;
 use super::native::NativeText;
@@ -11,7 +12,7 @@ use super::reading::Spec;
 use super::{Failure, FailurePhase, Marks, Outcome, Rule, Times, WireCounts};
 use crate::config::Api;
 use crate::protocol::{
-    Choice, Chunk, ErrorInfo, ErrorSign, Finish, ServerReport, Usage, error_by_shape, error_in_json, excerpt,
+    Choice, Chunk, Count, ErrorInfo, ErrorSign, Finish, ServerReport, Usage, error_by_shape, error_in_json, excerpt,
     message_in_text,
 };
 use crate::sse;
@@ -101,6 +102,8 @@ pub(super) struct Frames {
     last_token_read: u32,
     /// The rest of the body is being flushed, after it broke or was given up: what cannot be read was cut off.
     pub cut: bool,
+    /// The last frame, to tell the next ones by.
+    alike: Alike,
 }
 
 impl Frames {
@@ -135,6 +138,7 @@ impl Frames {
             tokens_told: Some(0),
             last_token_read: 0,
             cut: false,
+            alike: Alike::default(),
         }
     }
 
@@ -241,6 +245,16 @@ impl Frames {
             return meaning;
         }
         self.chunks += 1;
+        // Not before the first token, whose frame also tells the role and the server's name for the request.
+        if self.token_frames > 0
+            && self.latched.is_none()
+            && text.is_ok()
+            && let Some(brought) = self.alike.read(data)
+        {
+            self.token_like_the_last(brought, at_ms);
+            return brought.meaning;
+        }
+        self.alike.forget();
         let text = match text {
             Ok(text) => text,
             Err(error) if event.flushed && (self.cut || error.error_len().is_none()) => return self.tear(meaning),
@@ -255,7 +269,10 @@ impl Frames {
             }
         };
         match Chunk::parse(text) {
-            Ok(chunk) => self.chunk(&chunk, text, at_ms, &mut meaning),
+            Ok(chunk) => {
+                self.chunk(&chunk, text, at_ms, &mut meaning);
+                self.learn(&chunk, text, meaning);
+            }
             Err(error) => {
                 if event.flushed && (self.cut || error.is_eof() || b"[DONE]".starts_with(data)) {
                     return self.tear(meaning);
@@ -362,6 +379,35 @@ impl Frames {
                 meaning.failure = meaning.failure.or(Some(rule));
             }
         }
+    }
+
+    /// Makes a template of a frame that brought text and nothing that happens once.
+    fn learn(&mut self, chunk: &Chunk<'_>, text: &str, meaning: Meaning) {
+        let mut choices = chunk.choices.iter();
+        if let (Some(choice), None) = (choices.next(), choices.next())
+            && meaning.is_token()
+            && !meaning.finish
+            && meaning.failure.is_none()
+            && !choice.is_message
+            && !choice.nan_stop
+            && !self.spec.keep_text
+            && self.spec.api != Api::Generate
+        {
+            self.alike.learn(text, choice, chunk.usage.as_ref(), meaning);
+        }
+    }
+
+    /// A frame that differs from the last in its text and its counts alone.
+    fn token_like_the_last(&mut self, brought: Brought, at_ms: f64) {
+        self.text_bytes += brought.text_bytes as u64;
+        let mut told = None;
+        if let Some(usage) = self.usage.as_mut().filter(|_| brought.meaning.usage) {
+            let renew = |count: &mut Option<Count>, now: Option<u64>| *count = now.map(Count::Whole).or(count.take());
+            renew(&mut usage.completion, brought.completion);
+            renew(&mut usage.reasoning, brought.reasoning);
+            told = usage.completion.as_ref().and_then(Count::whole);
+        }
+        self.token_frame(brought.meaning, told, at_ms);
     }
 
     fn choice(&mut self, choice: &Choice<'_>, counts: bool, meaning: &mut Meaning) {

@@ -3,6 +3,7 @@
 //! [`Machine`] is the state machine; its module tells every transition. [`explain()`] runs the same machine over kept
 //! bytes and tells what each event meant to it.
 
+mod alike;
 mod answer;
 mod captured;
 mod explain;
