@@ -1,17 +1,10 @@
-//! The page and its worker: one WebAssembly binary, its role chosen by where it is started.
+//! The first half of the page: the frame and the form. It loads the second.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {
     console_error_panic_hook::set_once();
-    if js_sys::global().has_type::<web_sys::Window>() {
-        streamgauge::page::start();
-    } else {
-        streamgauge::engine::serve();
-    }
+    streamgauge::page::start();
 }
-
-#[cfg(target_arch = "wasm32")]
-use wasm_bindgen::JsCast as _;
 
 #[cfg(not(target_arch = "wasm32"))]
 fn main() {

@@ -170,12 +170,11 @@ fn hidden() -> bool {
         .is_some_and(|document| document.visibility_state() == VisibilityState::Hidden)
 }
 
-/// A module worker that loads the same JavaScript and WebAssembly as the page: one download, no skew between the two.
+/// A module worker that loads the same JavaScript and WebAssembly as the bench: one download, no skew between the two.
 fn spawn() -> Result<Worker, JsValue> {
     let module = MODULE_URL.with(Clone::clone);
-    let wasm = module
-        .strip_suffix(".js")
-        .map_or_else(|| module.clone(), |stem| format!("{stem}_bg.wasm"));
+    // The build's mark stands in the query.
+    let wasm = module.replacen(".js", "_bg.wasm", 1);
     let script = format!("import init from {module:?}; await init({{module_or_path: {wasm:?}}});");
     let options = BlobPropertyBag::new();
     options.set_type("text/javascript");

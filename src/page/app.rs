@@ -1,241 +1,61 @@
-//! The frame around the views.
+//! The bench: the views around a run.
 
-use leptos::{ev, html, prelude::*};
-use wasm_bindgen::JsCast;
-use web_sys::{DragEvent, KeyboardEvent};
+use leptos::{ev, prelude::*};
+use web_sys::KeyboardEvent;
 
 use super::{
+    bridge::Tab,
     browser,
     explain::ExplainView,
     inspector::Inspector,
     live::LiveView,
     result::ResultView,
-    setup::Setup,
-    state::{Page, Stage, Tab},
+    state::{Page, Stage},
 };
-use crate::config::{Endpoint, link};
+use crate::config::Endpoint;
 
-/// The whole page.
+/// The bench.
 #[component]
 pub fn App() -> impl IntoView {
-    let page = Page::from_url();
+    let page = Page::new();
     provide_context(page);
-    // The URL follows the form; while the form is wrong it stays.
-    Effect::new(move |_| {
-        if let Ok(config) = page.checked.get() {
-            browser::set_query(&link::to_query(&config));
-        }
-    });
-    // Another view has come in: what had the focus is gone, and where the page was scrolled to means nothing there.
-    let view = Memo::new(move |_| (page.tab.get(), page.stage.with(std::mem::discriminant)));
-    Effect::new(move |before: Option<_>| {
-        let view = view.get();
-        if before.is_some_and(|before| before != view) {
-            browser::go_to_top();
-        }
-        view
-    });
-    let over = RwSignal::new(false);
-    // On the window, because a file may be dropped beside the page's own elements too.
+    page.begin();
     let listeners = [
         window_event_listener(ev::resize, move |_| page.width.set(browser::window_width())),
-        window_event_listener(ev::keydown, move |event| shortcut(page, &event)),
-        window_event_listener(ev::dragover, move |event| {
-            if brings_files(&event) {
-                event.prevent_default();
-                over.set(true);
-            }
-        }),
         // A run that goes on would be lost, and so would a real result that was not saved.
         window_event_listener(ev::beforeunload, move |event| {
             if page.is_running() || page.unsaved.get_untracked() {
                 event.prevent_default();
             }
         }),
-        window_event_listener(ev::dragleave, move |_| over.set(false)),
-        window_event_listener(ev::drop, move |event| {
-            over.set(false);
-            if brings_files(&event) {
-                event.prevent_default();
-                take_dropped(page, &event);
-            }
-        }),
     ];
-    on_cleanup(move || listeners.into_iter().for_each(|listener| listener.remove()));
+    let keys = window_event_listener(ev::keydown, move |event| shortcut(page, &event));
+    on_cleanup(move || {
+        listeners.into_iter().for_each(|listener| listener.remove());
+        keys.remove();
+    });
     view! {
-        <div class="page" class:dropping=over>
-            <a class="skip" href="#main">"Skip to content"</a>
-            <Header />
-            <Notices />
-            <main id="main" tabindex="-1">
-                {move || match page.stage.get() {
-                    _ if page.tab.get() == Tab::Explain => view! { <ExplainView /> }.into_any(),
-                    Stage::Setup => view! { <h1 class="visually-hidden">"Set up a run"</h1> <Setup /> }.into_any(),
-                    Stage::Running => {
-                        let config = page.checked.get_untracked().unwrap_or_default();
-                        view! {
-                            <h1 class="visually-hidden">"Run in progress"</h1>
-                            <LiveView requests=config.requests simulated=config.endpoint == Endpoint::Simulated />
-                        }
-                            .into_any()
-                    }
-                    Stage::Finished(document) => view! { <ResultView document /> }.into_any(),
-                }}
-            </main>
-            <footer>
-                "Drop a saved result anywhere on this page to open it. Nothing leaves your browser but the requests to the endpoint you name."
-            </footer>
-            <Inspector />
-            <Help />
-        </div>
-    }
-}
-
-/// Whether files are dragged; text dragged into a field is the browser's matter.
-fn brings_files(event: &DragEvent) -> bool {
-    event
-        .data_transfer()
-        .is_some_and(|data| data.types().includes(&"Files".into(), 0))
-}
-
-fn take_dropped(page: Page, event: &DragEvent) {
-    if let Some(file) = event
-        .data_transfer()
-        .and_then(|data| data.files())
-        .and_then(|files| files.get(0))
-    {
-        page.open(file);
+        {move || match page.stage.get() {
+            _ if page.tab.get() == Tab::Explain => view! { <ExplainView /> }.into_any(),
+            Stage::Setup => ().into_any(),
+            Stage::Running => {
+                let config = page.config();
+                view! {
+                    <h1 class="visually-hidden">"Run in progress"</h1>
+                    <LiveView requests=config.requests simulated=config.endpoint == Endpoint::Simulated />
+                }
+                    .into_any()
+            }
+            Stage::Finished(document) => view! { <ResultView document /> }.into_any(),
+        }}
+        <Inspector />
     }
 }
 
 fn shortcut(page: Page, event: &KeyboardEvent) {
-    let typing = event.target().is_some_and(|target| {
-        target
-            .dyn_ref::<web_sys::Element>()
-            .is_some_and(|element| ["INPUT", "TEXTAREA", "SELECT"].contains(&element.tag_name().as_str()))
-    });
-    match event.key().as_str() {
-        "Enter" if (event.ctrl_key() || event.meta_key()) && page.may_run() => {
-            event.prevent_default();
-            page.run();
-        }
-        // By its place on the keyboard: with Alt, some systems make another character of it.
-        _ if event.alt_key() && event.code() == "KeyS" && page.is_running() => {
-            event.prevent_default();
-            page.stop();
-        }
-        "?" if !typing => page.help.set(true),
-        _ => {}
-    }
-}
-
-#[component]
-fn Header() -> impl IntoView {
-    let page = Page::get();
-    let theme = RwSignal::new(browser::stored_theme());
-    Effect::new(move |_| browser::set_theme(&theme.get()));
-    view! {
-        <header class="top">
-            <a class="brand" href="./">"Streamgauge"</a>
-            <nav class="views" aria-label="Views">
-                {[(Tab::Run, "#run", "Run"), (Tab::Explain, "#explain", "Explain")]
-                    .map(|(tab, href, name)| {
-                        view! {
-                            <a href=href aria-current=move || (page.tab.get() == tab).then_some("page") on:click=move |_| page.tab.set(tab)>
-                                {name}
-                            </a>
-                        }
-                    })
-                    .collect_view()}
-            </nav>
-            <div class="tools">
-                <OpenFile />
-                <label>
-                    <span class="visually-hidden">"Theme"</span>
-                    <select aria-label="Theme" on:change:target=move |event| theme.set(event.target().value())>
-                        {[("", "System"), ("light", "Light"), ("dark", "Dark")]
-                            .map(|(value, name)| {
-                                view! { <option value=value selected=move || theme.get() == value>{name}</option> }
-                            })
-                            .collect_view()}
-                    </select>
-                </label>
-                <button type="button" aria-label="Help and shortcuts" title="Help and shortcuts (?)" on:click=move |_| page.help.set(true)>
-                    "?"
-                </button>
-            </div>
-        </header>
-    }
-}
-
-/// Opens a saved result by the system's file dialogue.
-#[component]
-fn OpenFile() -> impl IntoView {
-    let page = Page::get();
-    let input = NodeRef::<html::Input>::new();
-    let chosen = move |_| {
-        let Some(input) = input.get() else { return };
-        if let Some(file) = input.files().and_then(|files| files.get(0)) {
-            page.open(file);
-        }
-        input.set_value("");
-    };
-    view! {
-        <input node_ref=input type="file" accept=".json,application/json" hidden on:change=chosen aria-label="Saved result" />
-        <button type="button" title="Open a saved result" on:click=move |_| _ = input.get().map(|input| input.click())>"Open"</button>
-    }
-}
-
-/// What the page has to tell; stays until dismissed.
-#[component]
-fn Notices() -> impl IntoView {
-    let notices = Page::get().notices;
-    let numbered = move || notices.get().into_iter().enumerate().collect::<Vec<_>>();
-    view! {
-        <div role="alert">
-            <For each=numbered key=|(i, words)| (*i, words.clone()) let((i, words))>
-                <div class="notice">
-                    <p>{words}</p>
-                    <button type="button" aria-label="Dismiss" on:click=move |_| notices.update(|all| _ = (i < all.len()).then(|| all.remove(i)))>
-                        "×"
-                    </button>
-                </div>
-            </For>
-        </div>
-    }
-}
-
-#[component]
-fn Help() -> impl IntoView {
-    let page = Page::get();
-    let dialog = NodeRef::<html::Dialog>::new();
-    Effect::new(move |_| {
-        let Some(dialog) = dialog.get() else { return };
-        match (page.help.get(), dialog.open()) {
-            (true, false) => _ = dialog.show_modal(),
-            (false, true) => dialog.close(),
-            _ => {}
-        }
-    });
-    view! {
-        <dialog node_ref=dialog aria-labelledby="help-title" on:close=move |_| page.help.set(false)>
-            <h2 id="help-title">"Help"</h2>
-            <p>
-                "Streamgauge sends streaming requests to an LLM server and reads every answer with a state machine that rejects errors. "
-                "Pick an endpoint, press Run, and read the result from top to bottom. Names with a dotted line explain themselves on hover and focus."
-            </p>
-            <h3>"Keys"</h3>
-            <dl class="keys">
-                <dt><kbd>"Ctrl"</kbd>" + "<kbd>"Enter"</kbd></dt>
-                <dd>"Run"</dd>
-                <dt><kbd>"Alt"</kbd>" + "<kbd>"S"</kbd></dt>
-                <dd>"Stop"</dd>
-                <dt><kbd>"?"</kbd></dt>
-                <dd>"This help"</dd>
-                <dt><kbd>"Esc"</kbd></dt>
-                <dd>"Close what is on top"</dd>
-            </dl>
-            <form method="dialog"><button class="primary">"Close"</button></form>
-        </dialog>
+    // By its place on the keyboard: with Alt, some systems make another character of it.
+    if event.alt_key() && event.code() == "KeyS" && page.is_running() {
+        event.prevent_default();
+        page.stop();
     }
 }

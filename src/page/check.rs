@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::{
     browser,
-    state::{Check, Page},
+    frame::{Check, Frame},
 };
 use crate::{
     config::Secret,
@@ -16,11 +16,11 @@ use crate::{
 const LIMIT_MS: u32 = 10_000;
 
 /// Asks the server and puts what was seen into the page's state.
-pub async fn check(page: Page) {
-    let draft = page.draft.get_untracked();
+pub async fn check(frame: Frame) {
+    let draft = frame.draft.get_untracked();
     let base_url = draft.base_url.trim().to_owned();
-    let key = Secret::new(&page.key.get_untracked());
-    page.check.set(Check::Asking);
+    let key = Secret::new(&frame.key.get_untracked());
+    frame.check.set(Check::Asking);
     let models = probe::get(&join_url(&base_url, "/v1/models"), key.reveal(), LIMIT_MS).await;
     let (touched, open_path_readable) = if models == Fetched::Rejected {
         let (touched, open) = probe::look_again(&base_url, LIMIT_MS).await;
@@ -37,5 +37,5 @@ pub async fn check(page: Page) {
         touched,
         open_path_readable,
     };
-    page.check.set(Check::Seen(seen, key));
+    frame.check.set(Check::Seen(seen, key));
 }

@@ -60,9 +60,7 @@ fn Record(record: RequestRecord) -> impl IntoView {
     };
     let rule = record.failure.as_ref().map(|failure| failure.rule.statement());
     let facts = facts(&record);
-    let api = page
-        .checked
-        .with_untracked(|checked| checked.as_ref().map(|config| config.api).unwrap_or_default());
+    let api = page.config().api;
     let bytes = record
         .evidence
         .as_ref()

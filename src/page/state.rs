@@ -1,36 +1,31 @@
-//! What the page knows, and what can be done with it.
+//! What the bench knows, and what can be done with it.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
-use super::{browser, live::Live};
+use super::{
+    bridge::{self, Scene, Tab, ToBench, ToFrame},
+    browser,
+    live::Live,
+};
 use crate::{
-    config::{
-        Endpoint, RunConfig, Secret,
-        form::{Draft, FieldError},
-        link,
-    },
+    config::{Endpoint, RunConfig, Secret},
     engine::Engine,
-    load::{
-        EngineEvent, lanes,
-        reach::{self, Finding, Seen},
-    },
+    load::EngineEvent,
     metrics,
     report::{Document, Ending, Format},
     request::RequestRecord,
 };
 
-/// Requests at a public host from which on a run is asked for twice.
-const MANY_REQUESTS: u32 = 1_000;
 /// A file beyond this is no result of this page.
 const MAX_FILE_BYTES: f64 = 512.0 * 1024.0 * 1024.0;
 
-/// Where the page is.
+/// Where the bench is.
 #[derive(Clone, Debug, Default)]
 pub enum Stage {
-    /// The form.
+    /// Nothing of it is in sight: the frame shows the form.
     #[default]
     Setup,
     /// A run goes on.
@@ -39,61 +34,23 @@ pub enum Stage {
     Finished(Arc<Document>),
 }
 
-/// Which part of the page is in sight.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tab {
-    /// Setup, live view and result.
-    #[default]
-    Run,
-    /// A captured response, explained.
-    Explain,
-}
-
-/// What *Check connection* came to.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Check {
-    /// Not asked.
-    #[default]
-    Unasked,
-    /// Under way.
-    Asking,
-    /// What was seen with this key; [`Page::finding`] judges it.
-    Seen(Seen, Secret),
-}
-
-/// The page's state: signals, so that each view redraws what it shows.
+/// The bench's state: signals, so that each view redraws what it shows.
 #[derive(Clone, Copy)]
 pub struct Page {
-    /// The form as typed.
-    pub draft: RwSignal<Draft>,
-    /// The form as a configuration, or what is wrong with it.
-    pub checked: Memo<Result<RunConfig, Vec<FieldError>>>,
-    /// The API key as typed.
-    pub key: RwSignal<String>,
-    /// Whether the key is kept for this tab.
-    pub keep_key: RwSignal<bool>,
     /// Which part of the page is in sight.
     pub tab: RwSignal<Tab>,
     /// The captured response that is explained.
     pub captured: RwSignal<String>,
-    /// Where the page is.
+    /// Where the bench is.
     pub stage: RwSignal<Stage>,
     /// The result shown last, to come back to.
     pub last: RwSignal<Option<Arc<Document>>>,
     /// The run as it goes.
     pub live: RwSignal<Live>,
-    /// The result of *Check connection*.
-    pub check: RwSignal<Check>,
-    /// Things to be told, each in a sentence; they stay until dismissed.
-    pub notices: RwSignal<Vec<String>>,
-    /// What *Check connection* found out about what is typed now.
-    pub finding: Memo<Option<Finding>>,
     /// Whether the last run's result exists in this tab alone.
     pub unsaved: RwSignal<bool>,
     /// The request in the inspector.
     pub inspected: RwSignal<Option<RequestRecord>>,
-    /// Whether the help is open.
-    pub help: RwSignal<bool>,
     /// Width of the window, CSS px.
     pub width: RwSignal<f64>,
     engine: StoredValue<Option<Engine>, LocalStorage>,
@@ -155,59 +112,61 @@ impl std::fmt::Display for NamedRequest {
 }
 
 impl Page {
-    /// The page as its URL describes it.
-    pub fn from_url() -> Self {
-        let (config, mut notices) = link::from_query(&browser::query());
-        if let Some(named) = NamedRequest::of(&browser::fragment()) {
-            notices.push(format!(
-                "This link points at {named} of a result. Open that result's file to see it."
-            ));
-        }
-        let draft = RwSignal::new(Draft::from(&config));
-        let key = browser::stored_key(&server_of(&draft.get_untracked()));
-        let check = RwSignal::new(Check::Unasked);
-        let typed_key = RwSignal::new(key.clone().unwrap_or_default());
+    /// The bench before any run.
+    pub fn new() -> Self {
         Self {
-            draft,
-            checked: Memo::new(move |_| draft.with(Draft::check)),
-            keep_key: RwSignal::new(key.is_some()),
-            key: typed_key,
-            finding: Memo::new(move |_| found(check, draft, typed_key)),
-            tab: RwSignal::new(if browser::fragment() == "#explain" {
-                Tab::Explain
-            } else {
-                Tab::Run
-            }),
+            tab: RwSignal::new(Tab::of(&browser::fragment())),
             captured: RwSignal::default(),
             stage: RwSignal::default(),
             last: RwSignal::default(),
             live: RwSignal::default(),
-            check,
             unsaved: RwSignal::new(false),
-            notices: RwSignal::new(notices),
             inspected: RwSignal::new(None),
-            help: RwSignal::new(false),
             width: RwSignal::new(browser::window_width()),
             engine: StoredValue::new_local(None),
-            config: StoredValue::new(config),
+            config: StoredValue::default(),
         }
     }
 
-    /// The page, from any component.
+    /// The bench, from any of its components.
     pub fn get() -> Self {
         expect_context()
     }
 
-    /// Tells something.
-    pub fn notice(self, words: impl Into<String>) {
-        self.notices.update(|notices| notices.push(words.into()));
+    /// Listens to the frame, and says so.
+    pub fn begin(self) {
+        bridge::on_bench(move |message| self.on_message(message), move |file| self.open(file));
+        Effect::new(move |_| {
+            bridge::to_frame(&ToFrame::Scene {
+                scene: self.stage.with(|stage| match stage {
+                    Stage::Setup => Scene::Setup,
+                    Stage::Running => Scene::Running,
+                    Stage::Finished(_) => Scene::Result,
+                }),
+                has_last: self.last.with(Option::is_some),
+            });
+        });
+        bridge::to_frame(&ToFrame::Ready {
+            build: bridge::BUILD.to_owned(),
+        });
+        if let Some(named) = NamedRequest::of(&browser::fragment()) {
+            self.notice(format!(
+                "This link points at {named} of a result. Open that result's file to see it."
+            ));
+        }
     }
 
-    /// Whether the form is in sight, so that a run may be started from the keyboard.
-    pub fn may_run(self) -> bool {
-        self.tab.get_untracked() == Tab::Run
-            && self.stage.with_untracked(|stage| matches!(stage, Stage::Setup))
-            && !self.help.get_untracked()
+    fn on_message(self, message: ToBench) {
+        match message {
+            ToBench::Start { config, key } => self.run(*config, &Secret::new(key.as_deref().unwrap_or_default())),
+            ToBench::Tab(tab) => self.tab.set(tab),
+            ToBench::ShowLast => self.show_last(),
+        }
+    }
+
+    /// Tells the person something.
+    pub fn notice(self, words: impl Into<String>) {
+        bridge::to_frame(&ToFrame::Notice(words.into()));
     }
 
     /// Whether a run goes on.
@@ -215,30 +174,22 @@ impl Page {
         self.stage.with_untracked(|stage| matches!(stage, Stage::Running))
     }
 
-    /// What is wrong with the key as typed, if anything.
-    pub fn key_error(self) -> Option<&'static str> {
-        let sendable = self.key.with(|key| Secret::new(key).is_sendable());
-        (!sendable).then_some("A key can hold plain Latin letters, digits and signs alone; this one has others.")
+    /// What the run that is shown was asked for.
+    pub fn config(self) -> RunConfig {
+        self.stage.with_untracked(|stage| match stage {
+            Stage::Finished(document) => document.config.clone(),
+            _ => self.config.get_value(),
+        })
     }
 
-    /// Starts a run if the form is right.
-    pub fn run(self) {
-        let Ok(config) = self.checked.get_untracked() else {
-            return;
-        };
-        if untrack(move || self.key_error()).is_some() {
+    /// Starts a run, unless one goes on.
+    fn run(self, config: RunConfig, key: &Secret) {
+        if self.is_running() {
             return;
         }
-        if self.stage.with_untracked(|stage| matches!(stage, Stage::Running)) || !agreed(&config) {
-            return;
-        }
-        let key = Secret::new(&self.key.get_untracked());
-        self.remember_key();
-        // The request that a link names is not one of this run.
-        browser::set_fragment("");
         self.live.set(Live::default());
         self.config.set_value(config.clone());
-        match Engine::start(&config, &key, move |event| self.on_event(event)) {
+        match Engine::start(&config, key, move |event| self.on_event(event)) {
             Ok(engine) => {
                 self.engine.set_value(Some(engine));
                 self.stage.set(Stage::Running);
@@ -253,13 +204,6 @@ impl Page {
         self.engine.with_value(|engine| engine.as_ref().map(Engine::stop));
     }
 
-    /// Keeps the key for this tab and this server if that is ticked; else forgets it.
-    pub fn remember_key(self) {
-        let key = Secret::new(&self.key.get_untracked());
-        let server = server_of(&self.draft.get_untracked());
-        browser::keep_key(&server, key.reveal().filter(|_| self.keep_key.get_untracked()));
-    }
-
     /// Back to the form.
     pub fn back(self) {
         self.inspected.set(None);
@@ -267,7 +211,7 @@ impl Page {
     }
 
     /// Back to the result shown last.
-    pub fn show_last(self) {
+    fn show_last(self) {
         if let Some(document) = self.last.get_untracked() {
             self.stage.set(Stage::Finished(document));
         }
@@ -334,7 +278,7 @@ impl Page {
 
     /// Shows a result, and the request that the URL's fragment names.
     fn show(self, document: Document) {
-        self.tab.set(Tab::Run);
+        bridge::to_frame(&ToFrame::Tab(Tab::Run));
         let document = Arc::new(document);
         self.last.set(Some(document.clone()));
         self.stage.set(Stage::Finished(document.clone()));
@@ -398,41 +342,6 @@ impl Page {
 
     /// Takes a result's configuration into the form.
     pub fn take_config(self, config: &RunConfig) {
-        self.draft.set(Draft::from(config));
+        bridge::to_frame(&ToFrame::Config(Box::new(config.clone())));
     }
-}
-
-/// Judges what a check saw, for the model as typed now: to pick a listed one needs no second check. What was seen of
-/// another server, or with another key, says nothing.
-fn found(check: RwSignal<Check>, draft: RwSignal<Draft>, key: RwSignal<String>) -> Option<Finding> {
-    let (base_url, model) = draft.with(|draft| (draft.base_url.trim().to_owned(), draft.model.trim().to_owned()));
-    let key = key.with(|key| Secret::new(key));
-    check.with(|check| match check {
-        Check::Seen(seen, with) if seen.base_url == base_url && *with == key => {
-            Some(reach::judge(&Seen { model, ..seen.clone() }))
-        }
-        _ => None,
-    })
-}
-
-/// The server that a key belongs to: scheme, host and port of the base URL.
-fn server_of(draft: &Draft) -> String {
-    let mut parts = draft.base_url.trim().splitn(4, '/');
-    let (scheme, authority) = (parts.next().unwrap_or_default(), parts.nth(1).unwrap_or_default());
-    format!("{scheme}//{authority}").to_ascii_lowercase()
-}
-
-/// Whether a heavy run at somebody else's host is meant.
-fn agreed(config: &RunConfig) -> bool {
-    let Endpoint::Http { base_url } = &config.endpoint else {
-        return true;
-    };
-    let host = lanes::host(base_url).unwrap_or_default();
-    if config.requests < MANY_REQUESTS || lanes::is_private(&host) {
-        return true;
-    }
-    browser::confirm(&format!(
-        "Send {} requests to {host}, {} at a time? That is a public host; make sure it is meant to take this load.",
-        config.requests, config.concurrency
-    ))
 }

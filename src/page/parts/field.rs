@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::{
     config::form::{Draft, Field},
-    page::state::Page,
+    page::frame::Frame,
 };
 
 /// Where a field's text is in the form.
@@ -21,7 +21,7 @@ pub fn field_id(field: Field) -> String {
 
 /// What is wrong with a field, if anything.
 fn wrong(field: Field) -> Memo<Option<String>> {
-    let checked = Page::get().checked;
+    let checked = Frame::get().checked;
     Memo::new(move |_| {
         checked.with(|checked| {
             let errors = checked.as_ref().err()?;
@@ -70,11 +70,11 @@ pub fn TextField(
     #[prop(optional)]
     list: &'static str,
 ) -> impl IntoView {
-    let page = Page::get();
+    let frame = Frame::get();
     let id = field_id(field);
     let note = format!("{id}-note");
     let wrong = wrong(field);
-    let text = text_of(page.draft, access);
+    let text = text_of(frame.draft, access);
     view! {
         <div class="field">
             <label for=id.clone()>{label}</label>
@@ -92,7 +92,7 @@ pub fn TextField(
                     prop:value=text
                     aria-invalid=move || wrong.with(Option::is_some).to_string()
                     aria-describedby=note.clone()
-                    on:input:target=move |event| page.draft.update(|draft| *access(draft) = event.target().value())
+                    on:input:target=move |event| frame.draft.update(|draft| *access(draft) = event.target().value())
                 />
                 {(!unit.is_empty()).then(|| view! { <span class="unit">{unit}</span> })}
             </span>
@@ -115,11 +115,11 @@ pub fn AreaField(
     /// A sentence of explanation.
     hint: &'static str,
 ) -> impl IntoView {
-    let page = Page::get();
+    let frame = Frame::get();
     let id = field_id(field);
     let note = format!("{id}-note");
     let wrong = wrong(field);
-    let text = text_of(page.draft, access);
+    let text = text_of(frame.draft, access);
     view! {
         <div class="field">
             <label for=id.clone()>{label}</label>
@@ -131,7 +131,7 @@ pub fn AreaField(
                 prop:value=text
                 aria-invalid=move || wrong.with(Option::is_some).to_string()
                 aria-describedby=note.clone()
-                on:input:target=move |event| page.draft.update(|draft| *access(draft) = event.target().value())
+                on:input:target=move |event| frame.draft.update(|draft| *access(draft) = event.target().value())
             ></textarea>
             <FieldNote id=note wrong hint />
         </div>

@@ -5,16 +5,16 @@ use leptos::prelude::*;
 use crate::{
     config::form::Field,
     page::{
+        frame::Frame,
         parts::{AreaField, CheckField, TextField},
-        state::Page,
     },
 };
 
 /// Time-outs, body and headers, lanes, seed, the simulated server.
 #[component]
 pub fn Advanced() -> impl IntoView {
-    let page = Page::get();
-    let simulated = move || page.draft.with(|draft| draft.simulated);
+    let frame = Frame::get();
+    let simulated = move || frame.draft.with(|draft| draft.simulated);
     view! {
         <details class="panel advanced">
             <summary>"Advanced"</summary>
@@ -35,8 +35,8 @@ pub fn Advanced() -> impl IntoView {
                     <h2>"Connections"</h2>
                     <CheckField
                         label="Use more names of a server on this machine (sg1.localhost …)"
-                        ticked=Signal::derive(move || page.draft.with(|d| d.auto_lanes))
-                        set=move |on| page.draft.update(|d| d.auto_lanes = on)
+                        ticked=Signal::derive(move || frame.draft.with(|d| d.auto_lanes))
+                        set=move |on| frame.draft.update(|d| d.auto_lanes = on)
                     />
                     <AreaField field=Field::Lanes label="Lanes: further base URLs of the same server" access=|d| &mut d.lanes placeholder="http://192.168.0.7:30000" hint="One a line; each brings six connections." />
                     <TextField field=Field::StreamsPerLane label="Streams per name" access=|d| &mut d.streams_per_lane placeholder="automatic" hint="6 for HTTP/1.1; 100 suits most HTTP/2 servers." />

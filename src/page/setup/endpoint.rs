@@ -7,17 +7,17 @@ use crate::{
     config::{Api, form::Field},
     page::{
         check,
+        frame::{Check, Frame},
         parts::{CheckField, TextField},
-        state::{Check, Page},
     },
 };
 
 /// The server to measure.
 #[component]
 pub fn EndpointPanel() -> impl IntoView {
-    let page = Page::get();
-    let simulated = Memo::new(move |_| page.draft.with(|draft| draft.simulated));
-    let choose = move |on: bool| page.draft.update(|draft| draft.simulated = on);
+    let frame = Frame::get();
+    let simulated = Memo::new(move |_| frame.draft.with(|draft| draft.simulated));
+    let choose = move |on: bool| frame.draft.update(|draft| draft.simulated = on);
     view! {
         <fieldset class="panel">
             <legend>"Endpoint"</legend>
@@ -46,14 +46,14 @@ pub fn EndpointPanel() -> impl IntoView {
                     id="api"
                     on:change:target=move |event| {
                         if let Some(api) = Api::from_name(&event.target().value()) {
-                            page.draft.update(|draft| draft.api = api);
+                            frame.draft.update(|draft| draft.api = api);
                         }
                     }
                 >
                     {Api::ALL
                         .map(|api| {
                             view! {
-                                <option value=api.name() selected=move || page.draft.with(|d| d.api == api)>
+                                <option value=api.name() selected=move || frame.draft.with(|d| d.api == api)>
                                     {crate::protocol::api_path(api)}
                                 </option>
                             }
@@ -67,14 +67,15 @@ pub fn EndpointPanel() -> impl IntoView {
 
 #[component]
 fn RealServer() -> impl IntoView {
-    let page = Page::get();
+    let frame = Frame::get();
     let usable = Memo::new(move |_| {
-        page.draft
+        frame
+            .draft
             .with(|draft| crate::load::lanes::check_base_url(draft.base_url.trim()).is_ok())
     });
-    let asking = move || page.check.with(|check| *check == Check::Asking);
+    let asking = move || frame.check.with(|check| *check == Check::Asking);
     let models = move || {
-        page.finding.with(|finding| {
+        frame.finding.with(|finding| {
             finding
                 .as_ref()
                 .map(|finding| finding.models.clone())
@@ -92,23 +93,23 @@ fn RealServer() -> impl IntoView {
                 type="password"
                 autocomplete="off"
                 placeholder="none"
-                prop:value=page.key
-                aria-invalid=move || page.key_error().is_some().to_string()
+                prop:value=frame.key
+                aria-invalid=move || frame.key_error().is_some().to_string()
                 aria-describedby="key-note"
-                on:input:target=move |event| page.key.set(event.target().value())
+                on:input:target=move |event| frame.key.set(event.target().value())
             />
-            <p class="field-note wrong" id="key-note">{move || page.key_error()}</p>
+            <p class="field-note wrong" id="key-note">{move || frame.key_error()}</p>
             <CheckField
                 label="Keep the key in this tab's session storage"
-                ticked=page.keep_key
+                ticked=frame.keep_key
                 set=move |on| {
-                    page.keep_key.set(on);
-                    page.remember_key();
+                    frame.keep_key.set(on);
+                    frame.remember_key();
                 }
             />
         </div>
         <div class="check">
-            <button type="button" disabled=move || asking() || !usable.get() || page.key_error().is_some() on:click=move |_| spawn_local(check::check(page))>
+            <button type="button" disabled=move || asking() || !usable.get() || frame.key_error().is_some() on:click=move |_| spawn_local(check::check(frame))>
                 {move || if asking() { "Checking …" } else { "Check connection" }}
             </button>
         </div>
@@ -118,7 +119,7 @@ fn RealServer() -> impl IntoView {
 
 #[component]
 fn CheckResult() -> impl IntoView {
-    let finding = Page::get().finding;
+    let finding = Frame::get().finding;
     view! {
         <div role="status">
             {move || {

@@ -6,9 +6,10 @@ mod endpoint;
 use leptos::prelude::*;
 
 use super::{
+    bridge::ToBench,
     browser,
+    frame::Frame,
     parts::{CheckField, TextField, field_id},
-    state::Page,
 };
 use crate::{
     config::{Endpoint, RunConfig, form::Field},
@@ -21,10 +22,10 @@ use endpoint::EndpointPanel;
 /// The form.
 #[component]
 pub fn Setup() -> impl IntoView {
-    let page = Page::get();
+    let frame = Frame::get();
     let run = move |event: web_sys::SubmitEvent| {
         event.prevent_default();
-        page.run();
+        frame.run();
     };
     view! {
         <form class="setup" on:submit=run aria-label="Setup">
@@ -46,13 +47,13 @@ pub fn Setup() -> impl IntoView {
                     <TextField field=Field::OutputTokens label="Longest answer" access=|d| &mut d.output_tokens unit="tokens" />
                     <CheckField
                         label="Ignore end of sequence, so that answers have this length"
-                        ticked=Signal::derive(move || page.draft.with(|d| d.ignore_eos))
-                        set=move |on| page.draft.update(|d| d.ignore_eos = on)
+                        ticked=Signal::derive(move || frame.draft.with(|d| d.ignore_eos))
+                        set=move |on| frame.draft.update(|d| d.ignore_eos = on)
                     />
                     <CheckField
                         label="Stream the answers"
-                        ticked=Signal::derive(move || page.draft.with(|d| d.stream))
-                        set=move |on| page.draft.update(|d| d.stream = on)
+                        ticked=Signal::derive(move || frame.draft.with(|d| d.stream))
+                        set=move |on| frame.draft.update(|d| d.stream = on)
                     />
                 </fieldset>
             </div>
@@ -65,7 +66,7 @@ pub fn Setup() -> impl IntoView {
 /// How the concurrency stands against what the browser can open.
 #[component]
 fn SlotAdvice() -> impl IntoView {
-    let checked = Page::get().checked;
+    let checked = Frame::get().checked;
     let advice = Memo::new(move |_| {
         checked.with(|checked| {
             let config = checked.as_ref().ok()?;
@@ -84,31 +85,32 @@ fn SlotAdvice() -> impl IntoView {
 /// The button that says what it will do.
 #[component]
 fn RunBar() -> impl IntoView {
-    let page = Page::get();
+    let frame = Frame::get();
     let words = move || {
-        page.checked.with(|checked| match checked {
+        frame.checked.with(|checked| match checked {
             Ok(config) => promise(config),
             Err(_) => "Run".to_owned(),
         })
     };
     let reason = move || {
-        page.checked.with(|checked| match checked {
-            Ok(_) => page.key_error().unwrap_or_default().to_owned(),
+        frame.checked.with(|checked| match checked {
+            Ok(_) => frame.key_error().unwrap_or_default().to_owned(),
             Err(errors) if errors.len() == 1 => errors[0].message.clone(),
             Err(errors) => format!("{} fields need a look. First: {}", errors.len(), errors[0].message),
         })
     };
     let first_wrong = move || {
-        page.checked
+        frame
+            .checked
             .with(|checked| Some(checked.as_ref().err()?.first()?.field))
     };
     view! {
         <div class="run-bar">
-            <button type="submit" class="primary" disabled=move || page.checked.with(Result::is_err) || page.key_error().is_some() title="Ctrl+Enter">
+            <button type="submit" class="primary" disabled=move || frame.checked.with(Result::is_err) || frame.key_error().is_some() title="Ctrl+Enter">
                 {words}
             </button>
-            <Show when=move || page.last.with(Option::is_some)>
-                <button type="button" on:click=move |_| page.show_last()>"Back to the last result"</button>
+            <Show when=move || frame.has_last.get()>
+                <button type="button" on:click=move |_| frame.tell(&ToBench::ShowLast)>"Back to the last result"</button>
             </Show>
             <span class="wrong" role="status">{reason}</span>
             <Show when=move || first_wrong().is_some()>
