@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{Api, Endpoint, LanePolicy, RunConfig, Timeouts, link};
+use super::{Api, Endpoint, LanePolicy, RunConfig, Timeouts, TokenLimit, link};
 use crate::{
     demo::{DemoConfig, FaultShare},
     load::lanes,
@@ -38,6 +38,8 @@ pub struct Draft {
     pub input_tokens: String,
     /// Longest answer, tokens.
     pub output_tokens: String,
+    /// Key of the longest answer's length.
+    pub token_limit: TokenLimit,
     /// Seed.
     pub seed: String,
     /// First-byte time-out, s.
@@ -136,6 +138,7 @@ impl From<&RunConfig> for Draft {
             warmup: config.warmup.to_string(),
             input_tokens: config.input_tokens.to_string(),
             output_tokens: config.output_tokens.to_string(),
+            token_limit: config.token_limit,
             seed: config.seed.to_string(),
             first_byte_s: config.timeouts.first_byte_s.to_string(),
             stall_s: config.timeouts.stall_s.to_string(),
@@ -192,6 +195,7 @@ impl Draft {
             warmup: errors.count(Field::Warmup, &self.warmup, 0, 1_000),
             input_tokens: errors.count(Field::InputTokens, &self.input_tokens, 1, 1_000_000),
             output_tokens: errors.count(Field::OutputTokens, &self.output_tokens, 1, 1_000_000),
+            token_limit: self.token_limit,
             ignore_eos: self.ignore_eos,
             seed: errors.whole(Field::Seed, &self.seed),
             timeouts: Timeouts {

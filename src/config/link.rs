@@ -7,7 +7,7 @@ use std::{borrow::Cow, fmt::Write as _, str::FromStr};
 use form_urlencoded::Serializer;
 
 use super::{
-    Api, Endpoint, LanePolicy, RunConfig,
+    Api, Endpoint, LanePolicy, RunConfig, TokenLimit,
     secret_names::{is_secret_header, is_secret_name, looks_like_a_key},
 };
 use crate::demo::FaultShare;
@@ -53,6 +53,9 @@ pub fn to_query(config: &RunConfig) -> String {
         if value != default {
             put(name, &value.to_string());
         }
+    }
+    if config.token_limit != base.token_limit {
+        put("limit", config.token_limit.name());
     }
     if config.seed != base.seed {
         put("seed", &config.seed.to_string());
@@ -140,6 +143,9 @@ pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
             "warmup" => number(value, &mut config.warmup),
             "in" => number(value, &mut config.input_tokens),
             "out" => number(value, &mut config.output_tokens),
+            "limit" => TokenLimit::from_name(value)
+                .map(|limit| config.token_limit = limit)
+                .ok_or("auto, max_tokens or max_completion_tokens"),
             "seed" => number(value, &mut config.seed),
             "first_byte_s" => amount(value, &mut config.timeouts.first_byte_s),
             "stall_s" => amount(value, &mut config.timeouts.stall_s),
@@ -312,6 +318,7 @@ mod tests {
             warmup: 0,
             input_tokens: 9,
             output_tokens: 11,
+            token_limit: TokenLimit::MaxTokens,
             ignore_eos: false,
             seed: u64::MAX,
             timeouts: Timeouts {

@@ -28,8 +28,10 @@ pub struct RunConfig {
     pub warmup: u32,
     /// Prompt length in tokens, as asked.
     pub input_tokens: u32,
-    /// Longest answer in tokens, as asked (`max_tokens`).
+    /// Longest answer in tokens, as asked.
     pub output_tokens: u32,
+    /// Which key carries it on the OpenAI routes.
+    pub token_limit: TokenLimit,
     /// Asks the server to go on past its end-of-sequence token, so that answers have the asked length.
     pub ignore_eos: bool,
     /// Seed of everything random: prompts and, for the simulated server, its latencies and faults.
@@ -61,6 +63,7 @@ impl Default for RunConfig {
             warmup: 2,
             input_tokens: 128,
             output_tokens: 64,
+            token_limit: TokenLimit::Auto,
             ignore_eos: true,
             seed: 1,
             timeouts: Timeouts::default(),
@@ -115,6 +118,38 @@ impl Api {
     /// The API of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|api| api.name() == name)
+    }
+}
+
+/// Which key carries the longest answer's length on the OpenAI routes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenLimit {
+    /// `max_completion_tokens` for chat, and `max_tokens` once a server refuses that; `max_tokens` for completions.
+    #[default]
+    Auto,
+    /// `max_tokens`, for servers that pass over `max_completion_tokens` in silence.
+    MaxTokens,
+    /// `max_completion_tokens`.
+    MaxCompletionTokens,
+}
+
+impl TokenLimit {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [TokenLimit; 3] = [TokenLimit::Auto, TokenLimit::MaxTokens, TokenLimit::MaxCompletionTokens];
+
+    /// The name in links.
+    pub fn name(self) -> &'static str {
+        match self {
+            TokenLimit::Auto => "auto",
+            TokenLimit::MaxTokens => "max_tokens",
+            TokenLimit::MaxCompletionTokens => "max_completion_tokens",
+        }
+    }
+
+    /// The choice of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|limit| limit.name() == name)
     }
 }
 

@@ -27,7 +27,7 @@ use crate::{
         EngineEvent, Progress, RunEnd, TokenBucket,
         lanes::{LanePlan, Protocol},
     },
-    protocol::{self, Prompt, UsageAsk},
+    protocol::{self, Concessions, Prompt},
     report::{Ending, ServerFacts, Slots},
     request::{Evidence, Failure, Outcome, RequestRecord, Rule, Spec},
     workload::random_prompt,
@@ -70,7 +70,7 @@ pub struct Run {
     over: Cell<bool>,
     lanes: RefCell<Option<Rc<Lanes>>>,
     active: RefCell<Vec<Rc<Active>>>,
-    usage_ask: Cell<UsageAsk>,
+    conceded: Cell<Concessions>,
     simulated: RefCell<demo::Server>,
     buffer: RefCell<Vec<u8>>,
     kept: Cell<usize>,
@@ -102,7 +102,7 @@ impl Run {
             over: Cell::new(false),
             lanes: RefCell::default(),
             active: RefCell::default(),
-            usage_ask: Cell::new(UsageAsk::default()),
+            conceded: Cell::default(),
             simulated: RefCell::new(demo::Server::new(config.demo.clone(), config.seed)),
             buffer: RefCell::default(),
             kept: Cell::new(0),
@@ -376,7 +376,7 @@ impl Run {
     /// The body of a request.
     pub fn request_body(&self, ask: &Ask) -> String {
         let prompt = random_prompt(self.config.seed, ask.warmup, ask.index, self.config.input_tokens);
-        protocol::request_body(&self.asked.borrow(), Prompt::Text(&prompt), self.usage_ask.get())
+        protocol::request_body(&self.asked.borrow(), Prompt::Text(&prompt), self.conceded.get())
             .map_or_else(|error| error.to_string(), |body| body.to_string())
     }
 
@@ -479,27 +479,18 @@ impl Run {
         self.kept.set(self.kept.get() + kept);
     }
 
-    /// A server that refuses `stream_options` is asked with less of it from then on.
+    /// A server that refuses a part of the body is asked without it from then on.
     fn step_down(&self, record: &RequestRecord) {
-        let refused = record.outcome == Outcome::HttpError
-            && matches!(record.status, Some(400 | 422))
-            && record.failure.as_ref().is_some_and(|failure| {
-                ["stream_options", "continuous_usage_stats", "include_usage"]
-                    .iter()
-                    .any(|name| failure.message.contains(name))
-            });
-        if !refused {
+        if record.outcome != Outcome::HttpError {
             return;
         }
-        if let Some(less) = self.usage_ask.get().step_down() {
-            self.usage_ask.set(less);
-            self.notes.borrow_mut().push(format!(
-                "The server refused a request's stream_options; from then on they were {}.",
-                match less {
-                    UsageAsk::Continuous | UsageAsk::Final => "include_usage alone",
-                    UsageAsk::Nothing => "left out, so token counts are estimates where the server gives none",
-                }
-            ));
+        let (Some(failure), Some(evidence)) = (&record.failure, &record.evidence) else {
+            return;
+        };
+        let conceded = self.conceded.get();
+        if let Some((less, note)) = conceded.after_refusal(record.status, &failure.message, &evidence.request_body) {
+            self.conceded.set(less);
+            self.notes.borrow_mut().push(note);
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{Api, RunConfig};
+use super::concede::{Concessions, UsageAsk};
+use crate::config::{Api, RunConfig, TokenLimit};
 
 /// A prompt in one of the forms an API can take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,29 +14,6 @@ pub enum Prompt<'a> {
     TokenIds(&'a [u32]),
     /// Chat messages, for the chat API.
     Messages(&'a [Value]),
-}
-
-/// How much usage reporting is asked of an OpenAI route. A server that refuses one level is asked the next lower.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum UsageAsk {
-    /// `include_usage` and `continuous_usage_stats`: counts with every frame.
-    #[default]
-    Continuous,
-    /// `include_usage` alone: counts at the end.
-    Final,
-    /// No `stream_options` at all.
-    Nothing,
-}
-
-impl UsageAsk {
-    /// The next lower level.
-    pub fn step_down(self) -> Option<Self> {
-        match self {
-            UsageAsk::Continuous => Some(UsageAsk::Final),
-            UsageAsk::Final => Some(UsageAsk::Nothing),
-            UsageAsk::Nothing => None,
-        }
-    }
 }
 
 /// The API cannot take this form of prompt.
@@ -58,9 +36,9 @@ impl std::error::Error for PromptKindError {}
 /// The body of one request.
 ///
 /// As SGLang's own benchmark client builds it (temperature 0, `ignore_eos`, `max_completion_tokens` for chat and
-/// `max_tokens` for completions), but with `stream_options`, without which nobody knows how many tokens came.
+/// `max_tokens` for completions, if the configuration does not choose), but with `stream_options`, without which nobody knows how many tokens came.
 /// `extra_body` is merged last in the manner of a JSON merge patch (RFC 7396): `null` removes a key, objects are merged key by key.
-pub fn request_body(config: &RunConfig, prompt: Prompt<'_>, usage: UsageAsk) -> Result<Value, PromptKindError> {
+pub fn request_body(config: &RunConfig, prompt: Prompt<'_>, conceded: Concessions) -> Result<Value, PromptKindError> {
     let refused = |form| PromptKindError { api: config.api, form };
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
@@ -78,8 +56,7 @@ pub fn request_body(config: &RunConfig, prompt: Prompt<'_>, usage: UsageAsk) -> 
         (_, Prompt::Messages(_)) => return Err(refused("messages")),
     };
     match config.api {
-        Api::Chat => put("max_completion_tokens", config.output_tokens.into()),
-        Api::Completions => put("max_tokens", config.output_tokens.into()),
+        Api::Chat | Api::Completions => put(limit_key(config, conceded), config.output_tokens.into()),
         Api::Generate => put(
             "sampling_params",
             json!({"temperature": 0, "max_new_tokens": config.output_tokens, "ignore_eos": config.ignore_eos}),
@@ -93,7 +70,7 @@ pub fn request_body(config: &RunConfig, prompt: Prompt<'_>, usage: UsageAsk) -> 
             put("ignore_eos", true.into());
         }
         // OpenAI refuses `stream_options` beside `stream: false`.
-        match usage {
+        match conceded.usage {
             _ if !config.stream => None,
             UsageAsk::Continuous => put(
                 "stream_options",
@@ -105,6 +82,16 @@ pub fn request_body(config: &RunConfig, prompt: Prompt<'_>, usage: UsageAsk) -> 
     }
     merge(&mut body, &config.extra_body);
     Ok(Value::Object(body))
+}
+
+/// The key of the limit on the OpenAI routes.
+fn limit_key(config: &RunConfig, conceded: Concessions) -> &'static str {
+    match (config.token_limit, config.api) {
+        (TokenLimit::MaxTokens, _) => "max_tokens",
+        (TokenLimit::MaxCompletionTokens, _) => "max_completion_tokens",
+        (TokenLimit::Auto, Api::Chat) if !conceded.old_limit => "max_completion_tokens",
+        (TokenLimit::Auto, _) => "max_tokens",
+    }
 }
 
 fn merge(body: &mut Map<String, Value>, patch: &Map<String, Value>) {
@@ -140,7 +127,12 @@ mod tests {
 
     #[test]
     fn a_chat_body_asks_for_counts_with_every_frame() {
-        let body = request_body(&config(Api::Chat, json!({})), Prompt::Text("hi"), UsageAsk::Continuous).unwrap();
+        let body = request_body(
+            &config(Api::Chat, json!({})),
+            Prompt::Text("hi"),
+            Concessions::default(),
+        )
+        .unwrap();
         assert_eq!(
             body,
             json!({"model": "m", "messages": [{"role": "user", "content": "hi"}], "max_completion_tokens": 8, "temperature": 0,
@@ -149,21 +141,42 @@ mod tests {
     }
 
     #[test]
-    fn usage_is_asked_in_three_steps() {
+    fn stream_options_are_those_that_were_not_given_up() {
         let config = config(Api::Completions, json!({}));
-        let options = |ask| {
-            request_body(&config, Prompt::Text("hi"), ask)
+        let options = |usage| {
+            let conceded = Concessions {
+                usage,
+                ..Concessions::default()
+            };
+            request_body(&config, Prompt::Text("hi"), conceded)
                 .unwrap()
                 .get("stream_options")
                 .cloned()
         };
         assert_eq!(options(UsageAsk::Final), Some(json!({"include_usage": true})));
         assert_eq!(options(UsageAsk::Nothing), None);
-        assert_eq!(
-            UsageAsk::Continuous.step_down().and_then(UsageAsk::step_down),
-            Some(UsageAsk::Nothing)
-        );
-        assert_eq!(UsageAsk::Nothing.step_down(), None);
+    }
+
+    #[test]
+    fn the_limit_goes_by_the_name_that_was_chosen_or_that_the_server_knows() {
+        let keys = |api, token_limit, old_limit| {
+            let config = RunConfig {
+                token_limit,
+                ..config(api, json!({}))
+            };
+            let conceded = Concessions {
+                old_limit,
+                ..Concessions::default()
+            };
+            let body = request_body(&config, Prompt::Text("hi"), conceded).unwrap();
+            (body["max_tokens"].as_u64(), body["max_completion_tokens"].as_u64())
+        };
+        let (old, new) = ((Some(8), None), (None, Some(8)));
+        assert_eq!(keys(Api::Chat, TokenLimit::Auto, false), new);
+        assert_eq!(keys(Api::Chat, TokenLimit::Auto, true), old);
+        assert_eq!(keys(Api::Chat, TokenLimit::MaxTokens, false), old);
+        assert_eq!(keys(Api::Completions, TokenLimit::Auto, false), old);
+        assert_eq!(keys(Api::Completions, TokenLimit::MaxCompletionTokens, true), new);
     }
 
     #[test]
@@ -172,7 +185,7 @@ mod tests {
             stream: false,
             ..config(Api::Chat, json!({}))
         };
-        let body = request_body(&config, Prompt::Text("hi"), UsageAsk::Continuous).unwrap();
+        let body = request_body(&config, Prompt::Text("hi"), Concessions::default()).unwrap();
         assert_eq!(
             (body.get("stream"), body.get("stream_options")),
             (Some(&json!(false)), None)
@@ -182,7 +195,7 @@ mod tests {
     #[test]
     fn the_native_body_takes_text_or_token_ids() {
         let config = config(Api::Generate, json!({"sampling_params": {"temperature": 0.5}}));
-        let body = request_body(&config, Prompt::TokenIds(&[1, 2]), UsageAsk::Continuous).unwrap();
+        let body = request_body(&config, Prompt::TokenIds(&[1, 2]), Concessions::default()).unwrap();
         assert_eq!(
             body,
             json!({"input_ids": [1, 2], "stream": true, "sampling_params": {"temperature": 0.5, "max_new_tokens": 8, "ignore_eos": true}})
@@ -193,7 +206,7 @@ mod tests {
     fn extra_keys_win_and_null_removes() {
         let extra =
             json!({"max_completion_tokens": null, "max_tokens": 9, "stream_options": {"continuous_usage_stats": null}});
-        let body = request_body(&config(Api::Chat, extra), Prompt::Text("hi"), UsageAsk::Continuous).unwrap();
+        let body = request_body(&config(Api::Chat, extra), Prompt::Text("hi"), Concessions::default()).unwrap();
         assert_eq!(body.get("max_completion_tokens"), None);
         assert_eq!(body["max_tokens"], 9);
         assert_eq!(body["stream_options"], json!({"include_usage": true}));
@@ -201,7 +214,11 @@ mod tests {
 
     #[test]
     fn a_prompt_of_the_wrong_form_is_refused() {
-        let chat = request_body(&config(Api::Chat, json!({})), Prompt::TokenIds(&[1]), UsageAsk::Nothing);
+        let chat = request_body(
+            &config(Api::Chat, json!({})),
+            Prompt::TokenIds(&[1]),
+            Concessions::default(),
+        );
         assert_eq!(
             chat.unwrap_err().to_string(),
             "/v1/chat/completions takes no token ids as a prompt"
@@ -210,7 +227,7 @@ mod tests {
             request_body(
                 &config(Api::Generate, json!({})),
                 Prompt::Messages(&[]),
-                UsageAsk::Nothing
+                Concessions::default()
             )
             .is_err()
         );

@@ -8,14 +8,16 @@
 
 mod body;
 mod chunk;
+mod concede;
 mod error_body;
 mod lenient;
 mod parts;
 mod url;
 mod wtf8;
 
-pub use body::{Prompt, PromptKindError, UsageAsk, request_body};
+pub use body::{Prompt, PromptKindError, request_body};
 pub use chunk::{Choice, Choices, Chunk, ErrorSign, NativeFrame};
+pub use concede::{Concessions, UsageAsk};
 pub use error_body::{ErrorInfo, describe_http_error, error_by_shape, error_in_json, excerpt, message_in_text};
 pub use lenient::{Count, Text};
 pub use parts::{Finish, ServerReport, ToolDelta, Usage};

@@ -6,6 +6,7 @@
 mod alike;
 mod answer;
 mod captured;
+pub mod case;
 mod explain;
 mod foreign;
 mod frames;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::{
-    config::form::Field,
+    config::{TokenLimit, form::Field},
     page::{
         frame::Frame,
         parts::{AreaField, CheckField, TextField},
@@ -28,6 +28,7 @@ pub fn Advanced() -> impl IntoView {
                 </div>
                 <div>
                     <h2>"Request"</h2>
+                    <LimitKey />
                     <AreaField field=Field::ExtraBody label="Extra JSON for the body" access=|d| &mut d.extra_body placeholder="{\"top_p\": 0.9}" hint="Merged last; null removes a key." />
                     <AreaField field=Field::ExtraHeaders label="Extra headers" access=|d| &mut d.extra_headers placeholder="X-Route: blue" hint="One a line. The server must allow them by CORS." />
                 </div>
@@ -63,5 +64,40 @@ pub fn Advanced() -> impl IntoView {
                 </Show>
             </div>
         </details>
+    }
+}
+
+/// Which key carries the longest answer's length.
+#[component]
+fn LimitKey() -> impl IntoView {
+    let frame = Frame::get();
+    let words = |limit| match limit {
+        TokenLimit::Auto => "automatic",
+        other => other.name(),
+    };
+    view! {
+        <div class="field">
+            <label for="token-limit">"Limit is sent as"</label>
+            <select
+                id="token-limit"
+                aria-describedby="token-limit-note"
+                on:change:target=move |event| {
+                    if let Some(limit) = TokenLimit::from_name(&event.target().value()) {
+                        frame.draft.update(|draft| draft.token_limit = limit);
+                    }
+                }
+            >
+                {TokenLimit::ALL
+                    .map(|limit| {
+                        view! {
+                            <option value=limit.name() selected=move || frame.draft.with(|d| d.token_limit == limit)>
+                                {words(limit)}
+                            </option>
+                        }
+                    })
+                    .collect_view()}
+            </select>
+            <p class="field-note" id="token-limit-note">"max_tokens if answers grow longer than asked: old servers pass over the newer key in silence."</p>
+        </div>
     }
 }
