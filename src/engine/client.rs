@@ -26,6 +26,8 @@ extern "C" {
 
 /// How often the page looks at its own clock to see whether it stood still, and at its visibility.
 const WATCH_MS: u32 = 100;
+/// A look this late is a stall.
+const STALL_MS: f64 = 50.0;
 
 /// A running engine. Dropping it ends the worker.
 pub struct Engine {
@@ -39,12 +41,14 @@ pub struct Engine {
 #[derive(Default)]
 struct PageWatch {
     stall_max_ms: f64,
+    stalled_ms: f64,
     hidden_ms: f64,
 }
 
 impl PageWatch {
     fn add_to(&self, health: &mut Health) {
         health.page_stall_max_ms = Some(self.stall_max_ms);
+        health.page_stalled_ms = self.stalled_ms;
         health.hidden_ms = self.hidden_ms;
         health.judge();
     }
@@ -131,7 +135,11 @@ impl Engine {
                 // A hidden tab's timers are slowed on purpose: that is no stall.
                 watch.hidden_ms += passed_ms;
             } else {
-                watch.stall_max_ms = watch.stall_max_ms.max(passed_ms - f64::from(WATCH_MS));
+                let late_ms = passed_ms - f64::from(WATCH_MS);
+                watch.stall_max_ms = watch.stall_max_ms.max(late_ms);
+                if late_ms > STALL_MS {
+                    watch.stalled_ms += late_ms;
+                }
             }
         });
 

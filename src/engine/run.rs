@@ -22,7 +22,7 @@ use super::{
 use crate::{
     config::{Endpoint, RunConfig, Secret},
     demo,
-    health::{Health, Lateness},
+    health::{Health, Monitor},
     load::{
         EngineEvent, Progress, RunEnd, TokenBucket,
         lanes::{LanePlan, Protocol},
@@ -80,8 +80,7 @@ pub struct Run {
     dispatched: Cell<u32>,
     records: RefCell<Vec<RequestRecord>>,
     tokens: RefCell<BTreeMap<u32, u32>>,
-    lateness: RefCell<Lateness>,
-    health: RefCell<Health>,
+    monitor: RefCell<Monitor>,
     measured_from_ms: Cell<Option<f64>>,
     measured_to_ms: Cell<f64>,
 }
@@ -112,8 +111,7 @@ impl Run {
             dispatched: Cell::new(0),
             records: RefCell::default(),
             tokens: RefCell::default(),
-            lateness: RefCell::default(),
-            health: RefCell::default(),
+            monitor: RefCell::default(),
             measured_from_ms: Cell::new(None),
             measured_to_ms: Cell::new(0.0),
             config,
@@ -133,7 +131,7 @@ impl Run {
     /// Runs to the end and tells the page all along.
     pub async fn drive(self: Rc<Self>) {
         {
-            let mut health = self.health.borrow_mut();
+            let health = &mut self.monitor.borrow_mut().health;
             health.clock_step_ms = self.clock.step_ms();
             health.cross_origin_isolated = cross_origin_isolated();
             health.slots_asked = self.config.concurrency;
@@ -219,7 +217,7 @@ impl Run {
             }
         }
         {
-            let mut health = self.health.borrow_mut();
+            let health = &mut self.monitor.borrow_mut().health;
             health.slots_had = plan.slots;
             health.options_ms = lanes.slowest_options_ms();
         }
@@ -270,7 +268,7 @@ impl Run {
             let due_ms = self.clock.now_ms() + WATCH_MS;
             self.clock.sleep_until(due_ms).await;
             let now_ms = self.clock.now_ms();
-            self.lateness.borrow_mut().add(now_ms - due_ms);
+            self.monitor.borrow_mut().tick(due_ms, now_ms, js_sys::Date::now());
             let active = self.active.borrow().clone();
             active
                 .iter()
@@ -314,13 +312,7 @@ impl Run {
 
     /// The client's state as the engine sees it; the page adds what it sees of itself, and judges.
     fn health_now(&self) -> Health {
-        let mut health = self.health.borrow().clone();
-        let late = self.lateness.borrow();
-        health.timer_late_p50_ms = late.percentile(50.0);
-        health.timer_late_p99_ms = late.percentile(99.0);
-        health.timer_late_max_ms = late.max();
-        health.elapsed_ms = self.clock.now_ms();
-        health
+        self.monitor.borrow().health(self.clock.now_ms())
     }
 
     // What an exchange needs of the run.
@@ -411,9 +403,7 @@ impl Run {
 
     /// A read came in.
     pub fn read(&self, at_ms: f64, tokens: u64) {
-        let mut health = self.health.borrow_mut();
-        health.reads += 1;
-        health.parse_ms += self.clock.now_ms() - at_ms;
+        self.monitor.borrow_mut().read(at_ms, self.clock.now_ms());
         if tokens > 0 {
             let bucket = (at_ms / TokenBucket::WIDTH_MS) as u32;
             *self.tokens.borrow_mut().entry(bucket).or_default() += u32::try_from(tokens).unwrap_or(u32::MAX);
@@ -433,11 +423,7 @@ impl Run {
 
     /// A verdict fell.
     pub fn finished(&self, record: RequestRecord) {
-        {
-            let mut health = self.health.borrow_mut();
-            health.coalesced_frames += u64::from(record.wire.coalesced_frames);
-            health.token_frames += u64::from(record.tokens.frames);
-        }
+        self.monitor.borrow_mut().finished(&record);
         if !record.warmup {
             self.measured_to_ms
                 .set(self.measured_to_ms.get().max(record.times.ended_ms));

@@ -4,6 +4,8 @@ use super::{Health, Verdict};
 
 /// A timer this late at p99 moves every first-token time by as much.
 const LATE_P99_MS: f64 = 10.0;
+/// A timer this late at p99 belongs to an engine that cannot keep up at all.
+const LATE_LIMIT_P99_MS: f64 = 50.0;
 /// One stall of this length distorts the requests it fell on.
 const STALL_MS: f64 = 250.0;
 /// Share of token frames that came together with another above which gaps between reads say little of the server.
@@ -11,6 +13,12 @@ const COALESCED_SHARE: f64 = 0.2;
 /// Share of the engine's time spent on parsing above which it cannot keep up with bursts.
 const PARSE_SHARE: f64 = 0.5;
 
+/// A wait this long for a place on the wire, at p99, makes the client the limit.
+const QUEUE_P99_MS: f64 = 50.0;
+/// Share of the run in which the page stood still above which it takes the processor from the engine.
+const PAGE_STALLED_SHARE: f64 = 0.2;
+/// A wall clock that moves this far has been set, or the computer slept.
+const CLOCK_JUMP_MS: f64 = 250.0;
 /// A preflight of this length would be seen in TTFT wherever one could not be kept out of it.
 const OPTIONS_MS: f64 = 250.0;
 
@@ -26,13 +34,29 @@ impl Health {
                 self.slots_asked, self.slots_had
             ));
         }
-        if self.elapsed_ms > 0.0 && self.parse_ms / self.elapsed_ms > PARSE_SHARE {
+        // Too few places on the wire are told above already.
+        if let Some(wait) = self
+            .queue_p99_ms
+            .filter(|wait| *wait > QUEUE_P99_MS && self.slots_asked <= self.slots_had)
+        {
             limited.push(format!(
-                "Reading the streams took {:.0} % of the engine's time. Lower the concurrency or use a faster machine.",
-                100.0 * self.parse_ms / self.elapsed_ms
+                "Requests waited up to {wait:.0} ms (p99) in this client before they were sent, so the server got less load \
+                 than was asked for. Allow more requests at a time, or ask for fewer per second."
             ));
         }
-        if let Some(late) = self.timer_late_p99_ms.filter(|late| *late > LATE_P99_MS) {
+        if let Some(share) = self.parse_share().filter(|share| *share > PARSE_SHARE) {
+            limited.push(format!(
+                "Reading the streams took {:.0} % of the engine's time. Lower the concurrency or use a faster machine.",
+                100.0 * share
+            ));
+        }
+        let late = self.timer_late_p99_ms.filter(|late| *late > LATE_P99_MS);
+        if let Some(late) = late.filter(|late| *late > LATE_LIMIT_P99_MS) {
+            limited.push(format!(
+                "The engine's timer fired {late:.0} ms late at p99: this machine does not keep up with so many streams, or \
+                 something else takes its processor. Lower the concurrency, or close what else runs."
+            ));
+        } else if let Some(late) = late {
             suspect.push(format!(
                 "The engine's timer fired {late:.0} ms late at p99, so times may be late by as much. \
                  Close what else uses this machine's processor."
@@ -40,8 +64,22 @@ impl Health {
         }
         if let Some(stall) = self.timer_late_max_ms.filter(|stall| *stall > STALL_MS) {
             suspect.push(format!(
-                "The engine stood still for {stall:.0} ms once (a busy machine, or the computer slept). \
+                "The engine stood still for {stall:.0} ms at a time (a busy machine, or the computer slept). \
                  Requests of that moment have wrong times; run again."
+            ));
+        }
+        if self.clock_jump_max_ms > CLOCK_JUMP_MS {
+            suspect.push(format!(
+                "The computer's clock moved by {:.1} s: it slept, or its time was set. \
+                 Requests of that moment have wrong times; run again with sleep switched off.",
+                self.clock_jump_max_ms / 1000.0
+            ));
+        }
+        if self.elapsed_ms > 0.0 && self.page_stalled_ms / self.elapsed_ms > PAGE_STALLED_SHARE {
+            suspect.push(format!(
+                "The page was too busy to answer for {:.0} % of the run. The engine has a thread of its own, but they share \
+                 this machine's processor. Close other tabs and extensions, and run again.",
+                100.0 * self.page_stalled_ms / self.elapsed_ms
             ));
         }
         if let Some(options) = self.options_ms.filter(|options| *options > OPTIONS_MS) {
@@ -133,6 +171,34 @@ mod tests {
             ),
             (
                 Health {
+                    timer_late_p99_ms: Some(60.0),
+                    ..base.clone()
+                },
+                Verdict::ClientLimited,
+            ),
+            (
+                Health {
+                    queue_p99_ms: Some(80.0),
+                    ..base.clone()
+                },
+                Verdict::ClientLimited,
+            ),
+            (
+                Health {
+                    clock_jump_max_ms: 3_000.0,
+                    ..base.clone()
+                },
+                Verdict::Suspect,
+            ),
+            (
+                Health {
+                    page_stalled_ms: 300.0,
+                    ..base.clone()
+                },
+                Verdict::Suspect,
+            ),
+            (
+                Health {
                     timer_late_max_ms: Some(900.0),
                     ..base.clone()
                 },
@@ -169,6 +235,17 @@ mod tests {
                 health.reasons
             );
         }
+    }
+
+    #[test]
+    fn a_wait_for_too_few_places_is_told_once() {
+        let health = judged(Health {
+            slots_asked: 12,
+            slots_had: 6,
+            queue_p99_ms: Some(900.0),
+            ..Health::default()
+        });
+        assert_eq!(health.reasons.len(), 1);
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 mod judge;
 mod lateness;
+mod monitor;
 
 pub use lateness::Lateness;
+pub use monitor::Monitor;
 
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +27,22 @@ pub struct Health {
     pub timer_late_p99_ms: Option<f64>,
     /// Largest of the same.
     pub timer_late_max_ms: Option<f64>,
+    /// How often the engine's event loop stood still for more than 50 ms.
+    pub engine_stalls: u32,
+    /// How long in all, ms.
+    pub engine_stalled_ms: f64,
+    /// Largest step of the wall clock against the monotonic one, ms: the computer slept, or its clock was set. 0 if none.
+    pub clock_jump_max_ms: f64,
+    /// How long requests waited in the client's own queue, from when they were due to their dispatch, ms: median.
+    pub queue_p50_ms: Option<f64>,
+    /// 99th percentile of the same.
+    pub queue_p99_ms: Option<f64>,
+    /// Largest of the same.
+    pub queue_max_ms: Option<f64>,
     /// Longest stall of the page's event loop, ms. Drawing is the page's; the engine does not wait for it.
     pub page_stall_max_ms: Option<f64>,
+    /// How long the page's event loop stood still in all, in stalls of more than 50 ms; ms.
+    pub page_stalled_ms: f64,
     /// How long the tab was hidden, ms.
     pub hidden_ms: f64,
     /// Requests on the wire that were asked for.
@@ -37,6 +53,8 @@ pub struct Health {
     pub options_ms: Option<f64>,
     /// Reads of response bodies.
     pub reads: u64,
+    /// Reads per second in the busiest quarter of a second.
+    pub reads_per_s_max: f64,
     /// Token frames that shared their read with an earlier one.
     pub coalesced_frames: u64,
     /// Token frames in all.
@@ -45,6 +63,23 @@ pub struct Health {
     pub parse_ms: f64,
     /// Length of the run so far, ms.
     pub elapsed_ms: f64,
+}
+
+impl Health {
+    /// Reads per second over the run so far.
+    pub fn reads_per_s(&self) -> Option<f64> {
+        (self.elapsed_ms > 0.0 && self.reads > 0).then(|| self.reads as f64 * 1000.0 / self.elapsed_ms)
+    }
+
+    /// Token frames of ended requests per read; below 1 where many reads bring none.
+    pub fn frames_per_read(&self) -> Option<f64> {
+        (self.reads > 0 && self.token_frames > 0).then(|| self.token_frames as f64 / self.reads as f64)
+    }
+
+    /// Share of the run that the engine spent on reading streams.
+    pub fn parse_share(&self) -> Option<f64> {
+        (self.elapsed_ms > 0.0).then(|| self.parse_ms / self.elapsed_ms)
+    }
 }
 
 /// Whether the figures of a run describe the server.

@@ -2,6 +2,7 @@
 
 mod checks;
 mod harness;
+mod health;
 mod looks;
 mod reading;
 mod runs;

@@ -53,19 +53,69 @@ pub fn ClientSection(document: Arc<Document>) -> impl IntoView {
                 format::millis(health.timer_late_max_ms)
             ),
         ),
-        ("Page's longest stall", format::millis(health.page_stall_max_ms)),
+        (
+            "Engine stood still",
+            match health.engine_stalls {
+                0 => "never for more than 50\u{202f}ms".to_owned(),
+                times => format!(
+                    "{} {}, {} in all",
+                    format::count(times.into()),
+                    if times == 1 { "time" } else { "times" },
+                    format::millis(Some(health.engine_stalled_ms))
+                ),
+            },
+        ),
+        (
+            "Wait in the client's own queue",
+            format!(
+                "median {}, p99 {}, at most {}",
+                format::millis(health.queue_p50_ms),
+                format::millis(health.queue_p99_ms),
+                format::millis(health.queue_max_ms)
+            ),
+        ),
+        (
+            "Page's longest stall",
+            format!(
+                "{}, {} in all",
+                format::millis(health.page_stall_max_ms),
+                format::millis(Some(health.page_stalled_ms))
+            ),
+        ),
         ("Tab hidden", format::wait(health.hidden_ms / 1000.0)),
-        ("Reads", format::count(health.reads)),
+        (
+            "Clock jumps",
+            if health.clock_jump_max_ms > 0.0 {
+                format!("at most {}", format::wait(health.clock_jump_max_ms / 1000.0))
+            } else {
+                "none".to_owned()
+            },
+        ),
+        (
+            "Reads",
+            format!(
+                "{}; {}, at most {}",
+                format::count(health.reads),
+                format::with_unit(health.reads_per_s(), "a second"),
+                format::with_unit(
+                    (health.reads > 0).then_some(health.reads_per_s_max),
+                    "in the busiest moment"
+                )
+            ),
+        ),
+        (
+            "Token frames per read",
+            health
+                .frames_per_read()
+                .map_or("n/a".to_owned(), |frames| format!("{frames:.2}")),
+        ),
         (
             "Token frames that shared a read",
             format::percent(share(health.coalesced_frames, health.token_frames)),
         ),
         (
             "Time spent reading streams",
-            format!(
-                "{} of the run",
-                format::percent((health.elapsed_ms > 0.0).then(|| health.parse_ms / health.elapsed_ms))
-            ),
+            format!("{} of the run", format::percent(health.parse_share())),
         ),
     ];
     view! {
