@@ -1,14 +1,14 @@
 //! How far the page's times are from the truth: it measures the demo endpoint, whose record says when each frame was
 //! handed to its socket, on the same machine and clock. `script/accuracy` runs it; it prints a table and asserts nothing.
 
+#[path = "common/errors.rs"]
+mod errors;
 #[path = "../tests/e2e/harness.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]
 mod harness;
 
-use std::collections::HashMap;
-
+use errors::errors;
 use harness::{Demo, Page};
-use serde_json::Value;
 use streamgauge::metrics::Sample;
 
 const STREAMS: [u32; 4] = [1, 6, 32, 100];
@@ -63,45 +63,37 @@ async fn main() {
             result["client"]["verdict"].as_str().unwrap_or("?"),
         );
     }
+    calibrate().await;
 }
 
-/// Errors of every token frame and of every TTFT, ms.
-fn errors(result: &Value, truth: &[Value]) -> (Vec<f64>, Vec<f64>) {
-    let truth: HashMap<&str, &Value> = truth
-        .iter()
-        .filter_map(|entry| Some((entry["id"].as_str()?, entry)))
-        .collect();
-    let started_ms = result["started_unix_ms"].as_f64().expect("a start");
-    let (mut frames, mut ttfts) = (Vec::new(), Vec::new());
-    for request in result["requests"].as_array().expect("requests") {
-        let id = request["response_id"].as_str().expect("the server's id");
-        let entry = truth[id];
-        let handed: Vec<f64> = entry["frames"]
-            .as_array()
-            .expect("frames")
-            .iter()
-            .filter(|frame| frame["tokens"].as_u64().unwrap_or(0) > 0)
-            .map(|frame| frame["handed_unix_ms"].as_f64().expect("a time"))
-            .collect();
-        let dispatched_ms = request["times"]["dispatched_ms"].as_f64().expect("a time");
-        let seen: Vec<f64> = request["marks"]["at_us"]
-            .as_array()
-            .expect("marks")
-            .iter()
-            .map(|us| dispatched_ms + us.as_f64().expect("µs") / 1000.0)
-            .collect();
-        assert_eq!(
-            seen.len(),
-            handed.len(),
-            "request {id}: the page and the server count other frames"
+/// The page's own calibration, as its button does it.
+async fn calibrate() {
+    println!("\nThe page's own calibration:\n");
+    println!("| streams | frames/s | frame p50 | p99 | TTFT p50 | p99 | kept up |");
+    println!("|---:|---:|---:|---:|---:|---:|---|");
+    let demo = Demo::start(&[]);
+    let page = Page::open(&format!("url={}&n=1&c=1&warmup=0&out=8", demo.url)).await;
+    page.press("Run ").await;
+    page.wait_for("Save JSON").await;
+    page.press("Calibrate this browser").await;
+    page.wait_for("against the demo endpoint's record").await;
+    let kept = "return JSON.parse(localStorage.getItem('streamgauge.calibration'))";
+    let kept = page.client.execute(kept, vec![]).await.expect("it is kept");
+    page.close().await;
+    for level in kept["levels"].as_array().expect("levels") {
+        let figure = |key: &str, digits: usize| match level[key].as_f64() {
+            Some(value) => format!("{value:.digits$}"),
+            None => "n/a".to_owned(),
+        };
+        println!(
+            "| {} | {} | {} | {} | {} | {} | {} |",
+            level["streams"],
+            figure("frames_per_s", 0),
+            figure("frame_p50_ms", 2),
+            figure("frame_p99_ms", 2),
+            figure("ttft_p50_ms", 2),
+            figure("ttft_p99_ms", 2),
+            level["kept_up"]
         );
-        frames.extend(
-            seen.iter()
-                .zip(&handed)
-                .map(|(seen, handed)| started_ms + seen - handed),
-        );
-        let arrival_ms = entry["arrival_unix_ms"].as_f64().expect("a time");
-        ttfts.push((seen[0] - dispatched_ms) - (handed[0] - arrival_ms));
     }
-    (frames, ttfts)
 }

@@ -1,13 +1,18 @@
 //! One HTTP exchange over `fetch`: a request out, the body in as reads.
 
-use std::pin::pin;
+use std::{
+    cell::RefCell,
+    future::poll_fn,
+    pin::pin,
+    rc::Rc,
+    task::{Poll, Waker},
+};
 
 use futures_util::future::{Either, select};
 use gloo_net::http::{RequestBuilder, Response};
 use gloo_timers::future::TimeoutFuture;
 use js_sys::Uint8Array;
 use wasm_bindgen::{JsCast, prelude::*};
-use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, AbortSignal, ReadableStreamDefaultReader, RequestCredentials, RequestMode};
 
 use super::{clock::thrown, simulated::Player};
@@ -16,8 +21,7 @@ use super::{clock::thrown, simulated::Player};
 extern "C" {
     /// What `reader.read()` resolves to.
     type ReadResult;
-    #[wasm_bindgen(method, getter, structural)]
-    fn done(this: &ReadResult) -> bool;
+    // Absent at the end.
     #[wasm_bindgen(method, getter, structural)]
     fn value(this: &ReadResult) -> Option<Uint8Array>;
 }
@@ -98,7 +102,7 @@ fn words(error: gloo_net::Error) -> String {
 /// The body of a response, read by read.
 pub enum Body {
     /// From the network.
-    Stream(ReadableStreamDefaultReader),
+    Stream(Reader),
     /// A response without a body.
     None,
     /// From the simulated server.
@@ -122,7 +126,7 @@ impl Body {
     pub fn of(response: &Response) -> Self {
         match response.body() {
             Some(stream) => match stream.get_reader().dyn_into() {
-                Ok(reader) => Self::Stream(reader),
+                Ok(reader) => Self::Stream(Reader::new(reader)),
                 Err(_) => Self::None,
             },
             None => Self::None,
@@ -132,18 +136,68 @@ impl Body {
     /// Waits for the next read.
     pub async fn next(&mut self) -> Read {
         match self {
-            Self::Stream(reader) => match JsFuture::from(reader.read()).await {
-                Ok(result) => {
-                    let result: ReadResult = result.unchecked_into();
-                    match result.value() {
-                        Some(chunk) if !result.done() => Read::Chunk(chunk),
-                        _ => Read::End,
-                    }
-                }
-                Err(error) => Read::Broken(thrown(&error)),
-            },
+            Self::Stream(reader) => reader.next().await,
             Self::None => Read::End,
             Self::Simulated(player) => player.next().await,
+        }
+    }
+}
+
+/// A reader with one pair of callbacks for all its reads: to make a pair for each costs more than to read.
+pub struct Reader {
+    reader: ReadableStreamDefaultReader,
+    got: Rc<RefCell<Got>>,
+    on_read: Closure<dyn FnMut(JsValue)>,
+    on_error: Closure<dyn FnMut(JsValue)>,
+}
+
+/// What the last read came to, and who waits for it.
+#[derive(Default)]
+struct Got {
+    read: Option<Result<JsValue, JsValue>>,
+    waker: Option<Waker>,
+}
+
+impl Reader {
+    fn new(reader: ReadableStreamDefaultReader) -> Self {
+        let got = Rc::new(RefCell::new(Got::default()));
+        let tell = |outcome: fn(JsValue) -> Result<JsValue, JsValue>| {
+            let got = got.clone();
+            Closure::<dyn FnMut(JsValue)>::new(move |value| {
+                let mut got = got.borrow_mut();
+                got.read = Some(outcome(value));
+                if let Some(waker) = got.waker.take() {
+                    waker.wake();
+                }
+            })
+        };
+        let (on_read, on_error) = (tell(Ok), tell(Err));
+        Self {
+            reader,
+            got,
+            on_read,
+            on_error,
+        }
+    }
+
+    async fn next(&mut self) -> Read {
+        let _ = self.reader.read().then2(&self.on_read, &self.on_error);
+        let read = poll_fn(|context| {
+            let mut got = self.got.borrow_mut();
+            match got.read.take() {
+                Some(read) => Poll::Ready(read),
+                None => {
+                    got.waker = Some(context.waker().clone());
+                    Poll::Pending
+                }
+            }
+        });
+        match read.await {
+            Ok(result) => match result.unchecked_into::<ReadResult>().value() {
+                Some(chunk) => Read::Chunk(chunk),
+                None => Read::End,
+            },
+            Err(error) => Read::Broken(thrown(&error)),
         }
     }
 }
