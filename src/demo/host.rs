@@ -9,7 +9,7 @@ use std::{
 use axum::{
     Json, Router,
     body::{Body, Bytes},
-    extract::{Request, State},
+    extract::{Query, Request, State},
     http::{HeaderMap, Method, StatusCode, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use tower_http::cors::CorsLayer;
 
 use super::{
-    Ask, DemoConfig, FaultKind, FaultShare, Plan, PlanEnding, Server, TimedFrame,
+    Ask, DemoConfig, FaultKind, FaultShare, Pace, Plan, PlanEnding, Server, TimedFrame,
     truth::{Ended, FrameTruth, RequestTruth},
 };
 use crate::config::Api;
@@ -116,6 +116,7 @@ pub fn router(options: Options) -> Router {
             post(|state, body| answer(state, Api::Completions, body)),
         )
         .route("/generate", post(|state, body| answer(state, Api::Generate, body)))
+        .route("/demo/hold", get(hold))
         .route("/demo/truth", get(truth))
         .route("/demo/reset", post(reset))
         .route("/demo/faults", get(faults).post(set_faults))
@@ -162,7 +163,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 async fn models(State(host): State<Arc<Host>>) -> Json<Value> {
     let model = &host.options.model;
     Json(json!({"object": "list", "data": [{
-        "id": model, "object": "model", "created": 1_700_000_000, "owned_by": "sglang", "root": model, "parent": null, "max_model_len": 131_072,
+        "id": model, "object": "model", "created": 1_700_000_000, "owned_by": "sglang", "root": model, "parent": null, "max_model_len": 131_072, "streamgauge_demo": true,
     }]}))
 }
 
@@ -180,8 +181,29 @@ async fn server_info(State(host): State<Arc<Host>>) -> Json<Value> {
     )
 }
 
-async fn truth(State(host): State<Arc<Host>>) -> Json<Vec<RequestTruth>> {
-    Json(lock(&host.truth).clone())
+/// How long a request is to be held.
+#[derive(serde::Deserialize)]
+struct Hold {
+    ms: u64,
+}
+
+/// Answers after a while, at most a second: what a client can have open at a time shows in when the answers come.
+async fn hold(Query(hold): Query<Hold>) -> StatusCode {
+    tokio::time::sleep(Duration::from_millis(hold.ms.min(1_000))).await;
+    StatusCode::OK
+}
+
+/// Which part of the record is asked for.
+#[derive(serde::Deserialize)]
+struct Part {
+    /// So many of the newest requests; all if absent.
+    last: Option<usize>,
+}
+
+async fn truth(State(host): State<Arc<Host>>, Query(part): Query<Part>) -> Json<Vec<RequestTruth>> {
+    let truth = lock(&host.truth);
+    let from = part.last.map_or(0, |last| truth.len().saturating_sub(last));
+    Json(truth[from..].to_vec())
 }
 
 async fn reset(State(host): State<Arc<Host>>) {
@@ -310,6 +332,7 @@ fn read_ask(options: &Options, api: Api, body: &[u8]) -> Result<(Ask, String), S
         include_usage: option("include_usage"),
         continuous_usage: option("continuous_usage_stats"),
         fault,
+        pace: Pace::from_json(&body[Pace::KEY]),
     };
     Ok((ask, named))
 }

@@ -13,5 +13,5 @@ pub mod site;
 pub mod truth;
 
 pub use config::{DemoConfig, FaultKind, FaultShare};
-pub use plan::{Ask, FrameKind, Plan, PlanEnding, Server, TimedFrame};
+pub use plan::{Ask, FrameKind, Pace, Plan, PlanEnding, Server, TimedFrame};
 pub use shapes::http_error;

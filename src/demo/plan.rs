@@ -3,7 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     DemoConfig, FaultKind,
@@ -36,6 +36,36 @@ pub struct Ask {
     pub continuous_usage: bool,
     /// The fault asked for by the request itself.
     pub fault: Option<FaultKind>,
+    /// The pace asked for by the request itself.
+    pub pace: Option<Pace>,
+}
+
+/// A pace that a request asks for: then nothing of the endpoint's own latencies, batch and faults applies to it, so that
+/// a client can measure itself on a stream it knows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// Time to the first token, ms.
+    pub ttft_ms: f64,
+    /// Time between tokens, ms.
+    pub itl_ms: f64,
+}
+
+impl Pace {
+    /// Its key in a request's body.
+    pub const KEY: &'static str = "demo_pace";
+
+    /// As it stands in a body.
+    pub fn to_json(self) -> Value {
+        json!({"ttft_ms": self.ttft_ms, "itl_ms": self.itl_ms})
+    }
+
+    /// The pace in a body's value; at most a minute to the first token and ten seconds between tokens.
+    pub fn from_json(value: &Value) -> Option<Self> {
+        Some(Self {
+            ttft_ms: value["ttft_ms"].as_f64()?.clamp(0.0, 60_000.0),
+            itl_ms: value["itl_ms"].as_f64()?.clamp(0.0, 10_000.0),
+        })
+    }
 }
 
 impl Ask {
@@ -50,6 +80,7 @@ impl Ask {
             include_usage: true,
             continuous_usage: true,
             fault: None,
+            pace: config.extra_body.get(Pace::KEY).and_then(Pace::from_json),
         }
     }
 }
@@ -164,16 +195,29 @@ impl Server {
         let number = self.arrived;
         let mut rng = Pcg64Mcg::seed_from_u64(self.seed ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d));
         let drawn = self.draw_fault(&mut rng);
-        let fault = ask.fault.or(drawn);
+        let fault = ask.fault.or(drawn.filter(|_| ask.pace.is_none()));
         let id = format!("demo-{:08x}-{number}", rng.random::<u32>());
         if let Some((status, body)) = fault.and_then(http_error) {
             return self.error_plan(number, id, fault, status, &body, now_ms);
         }
-        let starts_ms = self.batch.turn_ms(now_ms);
-        let fullness = self.batch.fullness(starts_ms);
-        let slowdown = 1.0 + self.config.load_slowdown * fullness;
-        let prefill_ms = self.config.prefill_ms_per_1k * f64::from(ask.prompt_tokens) / 1000.0;
-        let first_ms = starts_ms + (self.config.ttft_ms + prefill_ms) * slowdown * self.spread(&mut rng);
+        let (starts_ms, slowdown) = if ask.pace.is_some() {
+            (now_ms, 1.0)
+        } else {
+            let starts_ms = self.batch.turn_ms(now_ms);
+            (
+                starts_ms,
+                1.0 + self.config.load_slowdown * self.batch.fullness(starts_ms),
+            )
+        };
+        let (ttft_ms, itl_ms) = match ask.pace {
+            Some(pace) => (pace.ttft_ms, pace.itl_ms),
+            None => {
+                let prefill_ms = self.config.prefill_ms_per_1k * f64::from(ask.prompt_tokens) / 1000.0;
+                (self.config.ttft_ms + prefill_ms, self.config.itl_ms)
+            }
+        };
+        let spread = |rng: &mut Pcg64Mcg| if ask.pace.is_some() { 1.0 } else { self.spread(rng) };
+        let first_ms = starts_ms + ttft_ms * slowdown * spread(&mut rng);
         let shape = Shape {
             id: &id,
             model: &ask.model,
@@ -184,12 +228,14 @@ impl Server {
         let times: Vec<f64> = (0..script.tokens.max(1))
             .map(|token| {
                 if token > 0 {
-                    due_ms += self.config.itl_ms * slowdown * self.spread(&mut rng);
+                    due_ms += itl_ms * slowdown * spread(&mut rng);
                 }
                 due_ms
             })
             .collect();
-        self.batch.enter(number, due_ms);
+        if ask.pace.is_none() {
+            self.batch.enter(number, due_ms);
+        }
         let frames = if ask.stream {
             script.stream(&shape, &times)
         } else {
@@ -391,6 +437,28 @@ mod tests {
         demo::FaultShare,
         request::{Flow, Machine, Outcome, Reading, Spec, TimeoutKind},
     };
+
+    #[test]
+    fn a_pace_asked_for_is_kept_whatever_the_endpoint_is_set_to() {
+        let config = DemoConfig {
+            batch_limit: 1,
+            faults: FaultShare::parse_list("http_503=1").expect("a fault"),
+            ..DemoConfig::default()
+        };
+        let mut server = Server::new(config, 1);
+        let json = Pace {
+            ttft_ms: 30.0,
+            itl_ms: 4.0,
+        }
+        .to_json();
+        for _ in 0..3 {
+            let pace = Pace::from_json(&json);
+            let plan = server.plan(100.0, &Ask { pace, ..ask(Api::Chat) });
+            let times: Vec<f64> = plan.frames.iter().filter(|f| f.tokens > 0).map(|f| f.at_ms).collect();
+            assert_eq!((plan.status, plan.fault), (200, None));
+            assert_eq!(times[..3], [130.0, 134.0, 138.0]);
+        }
+    }
 
     fn ask(api: Api) -> Ask {
         let config = RunConfig {

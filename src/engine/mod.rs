@@ -3,6 +3,7 @@
 //! Load runs in a dedicated worker, so that drawing never delays a timestamp or a send and a hidden tab does not slow
 //! its timers. The page gets batches ([`crate::load::EngineEvent`]) four times a second, never single tokens.
 
+mod burst;
 mod client;
 mod clock;
 mod command;

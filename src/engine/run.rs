@@ -12,6 +12,7 @@ use js_sys::Uint8Array;
 use wasm_bindgen_futures::spawn_local;
 
 use super::{
+    burst::first_wave,
     clock::{Clock, cross_origin_isolated},
     command::Start,
     exchange::{Active, Ask, exchange},
@@ -25,7 +26,7 @@ use crate::{
     health::{Health, Monitor},
     load::{
         EngineEvent, Progress, RunEnd, TokenBucket,
-        lanes::{LanePlan, Protocol},
+        lanes::{self, LanePlan, Protocol},
     },
     protocol::{self, Concessions, Prompt},
     report::{Ending, ServerFacts, Slots},
@@ -175,7 +176,22 @@ impl Run {
         let (server, listed) = server_facts(&self.config, &self.headers()).await;
         self.listed.set(listed);
         self.asked.borrow_mut().model.clone_from(&server.model);
+        if server.demo {
+            self.burst().await;
+        }
         (server, self.make_lanes().await)
+    }
+
+    /// Finds out how many requests the browser has on the wire to one name. Fewer than the rule allows are no finding:
+    /// a busy machine spreads the answers of one wave.
+    async fn burst(&self) {
+        let Endpoint::Http { base_url } = &self.config.endpoint else {
+            return;
+        };
+        let protocol = self.protocol();
+        let rule = lanes::HTTP1_STREAMS;
+        let seen = first_wave(base_url, lanes::burst_size(protocol), &self.clock).await;
+        self.monitor.borrow_mut().health.streams_seen = seen.filter(|seen| *seen >= rule);
     }
 
     async fn until_stopped(&self) {
@@ -186,7 +202,7 @@ impl Run {
 
     async fn make_lanes(&self) -> LanePlan {
         let http = matches!(self.config.endpoint, Endpoint::Http { .. });
-        let mut plan = LanePlan::new(&self.config, self.protocol());
+        let mut plan = LanePlan::new(&self.config, self.protocol(), self.monitor.borrow().health.streams_seen);
         let make = |plan: &LanePlan| {
             let url_of = |base: &str| {
                 if http {

@@ -62,6 +62,7 @@ pub async fn server_facts(config: &RunConfig, headers: &[(String, String)]) -> (
             facts.model = model["id"].as_str().unwrap_or_default().to_owned();
         }
         facts.owned_by = model["owned_by"].as_str().map(str::to_owned);
+        facts.demo = model["streamgauge_demo"] == true;
         facts.max_model_len = model["max_model_len"].as_u64();
     }
     (facts, listed.is_some())

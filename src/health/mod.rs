@@ -1,5 +1,6 @@
 //! The client's verdict on itself: did the measuring side distort the figures?
 
+pub mod calibration;
 mod judge;
 mod lateness;
 mod monitor;
@@ -49,6 +50,10 @@ pub struct Health {
     pub slots_asked: u32,
     /// Requests that could be on the wire.
     pub slots_had: u32,
+    /// Requests that this browser was seen to have on the wire to one name, in a burst before the run. Absent where the
+    /// server does not say that a burst costs it nothing: then the rule counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams_seen: Option<u32>,
     /// How long an OPTIONS request to the server took, ms: what a preflight may add to a request.
     pub options_ms: Option<f64>,
     /// Reads of response bodies.

@@ -41,8 +41,8 @@ pub struct LanePlan {
 }
 
 impl LanePlan {
-    /// The lanes for a run. `protocol` as far as known.
-    pub fn new(config: &RunConfig, protocol: Protocol) -> Self {
+    /// The lanes for a run. `protocol` as far as known; `seen`: what one name was seen to carry.
+    pub fn new(config: &RunConfig, protocol: Protocol, seen: Option<u32>) -> Self {
         let Endpoint::Http { base_url } = &config.endpoint else {
             // No socket, no limit but the engine's own.
             let slots = config.concurrency.min(MAX_TOTAL);
@@ -52,7 +52,7 @@ impl LanePlan {
                 slots,
             };
         };
-        let streams_per_lane = config.streams_per_lane.unwrap_or(match protocol {
+        let streams_per_lane = config.streams_per_lane.or(seen).unwrap_or(match protocol {
             Protocol::Http2 => HTTP2_STREAMS,
             Protocol::Http1 | Protocol::Unknown => HTTP1_STREAMS,
         });
@@ -105,7 +105,7 @@ impl LanePlan {
 
     /// The plan before anything is known of the server but its URL.
     pub fn before_contact(config: &RunConfig) -> Self {
-        Self::new(config, Protocol::of(config))
+        Self::new(config, Protocol::of(config), None)
     }
 }
 
@@ -119,6 +119,22 @@ impl Protocol {
             _ => Self::Http1,
         }
     }
+}
+
+/// How many requests to send at once to find out what the browser has on the wire to one name: somewhat more than the
+/// rule allows.
+pub fn burst_size(protocol: Protocol) -> u32 {
+    match protocol {
+        Protocol::Http1 => 2 * HTTP1_STREAMS,
+        Protocol::Http2 | Protocol::Unknown => MAX_HTTP2_STREAMS + 4,
+    }
+}
+
+/// Of requests that were sent at once and held by the server for `hold_ms` each, how many came in the first wave.
+pub fn first_wave(answered_ms: &[f64], hold_ms: f64) -> u32 {
+    let first_ms = answered_ms.iter().copied().fold(f64::INFINITY, f64::min);
+    let wave = answered_ms.iter().filter(|at_ms| **at_ms < first_ms + hold_ms / 2.0);
+    u32::try_from(wave.count()).unwrap_or(u32::MAX)
 }
 
 /// How the asked concurrency stands against the slots, in words; `None` if there is nothing to say.
@@ -237,6 +253,23 @@ fn around_loopback_host(url: &str) -> Option<(&str, &str)> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn what_was_seen_outranks_the_rule_and_what_is_set_outranks_both() {
+        let mut config = config("https://llm.example", 300);
+        let slots = |config: &RunConfig, seen| LanePlan::new(config, Protocol::Unknown, seen).slots;
+        assert_eq!((slots(&config, None), slots(&config, Some(128))), (6, 128));
+        config.streams_per_lane = Some(20);
+        assert_eq!(slots(&config, Some(128)), 20);
+    }
+
+    #[test]
+    fn the_first_wave_is_what_was_on_the_wire() {
+        let waves: Vec<f64> = (0..14).map(|n| f64::from(n / 6) * 122.0 + f64::from(n % 6)).collect();
+        assert_eq!(first_wave(&waves, 120.0), 6);
+        assert_eq!(first_wave(&[5.0, 1.0, 3.0], 120.0), 3);
+        assert_eq!(first_wave(&[], 120.0), 0);
+    }
+
     fn config(url: &str, concurrency: u32) -> RunConfig {
         RunConfig {
             endpoint: Endpoint::Http { base_url: url.into() },
@@ -293,7 +326,7 @@ mod tests {
 
     #[test]
     fn http2_has_a_hundred_streams() {
-        let plan = LanePlan::new(&config("https://llm.example", 64), Protocol::Http2);
+        let plan = LanePlan::new(&config("https://llm.example", 64), Protocol::Http2, None);
         assert_eq!((plan.base_urls.len(), plan.slots), (1, 100));
     }
 

@@ -6,6 +6,7 @@ use web_sys::KeyboardEvent;
 use super::{
     bridge::Tab,
     browser,
+    calibration::CalibrateView,
     explain::ExplainView,
     inspector::Inspector,
     live::LiveView,
@@ -37,6 +38,7 @@ pub fn App() -> impl IntoView {
     view! {
         {move || match page.stage.get() {
             _ if page.tab.get() == Tab::Explain => view! { <ExplainView /> }.into_any(),
+            _ if page.tab.get() == Tab::Calibrate => view! { <CalibrateView /> }.into_any(),
             Stage::Setup => ().into_any(),
             Stage::Running => {
                 let config = page.config();

@@ -26,17 +26,20 @@ pub enum Tab {
     Run,
     /// A captured response, explained.
     Explain,
+    /// What this browser adds, measured.
+    Calibrate,
 }
 
 impl Tab {
     /// All of them, in the order of the header.
-    pub const ALL: [Self; 2] = [Self::Run, Self::Explain];
+    pub const ALL: [Self; 3] = [Self::Run, Self::Explain, Self::Calibrate];
 
     /// Its name in the header.
     pub fn name(self) -> &'static str {
         match self {
             Self::Run => "Run",
             Self::Explain => "Explain",
+            Self::Calibrate => "Calibrate",
         }
     }
 
@@ -45,6 +48,7 @@ impl Tab {
         match self {
             Self::Run => "#run",
             Self::Explain => "#explain",
+            Self::Calibrate => "#calibrate",
         }
     }
 

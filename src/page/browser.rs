@@ -4,9 +4,14 @@ use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, HtmlElement, Storage, Url};
 
-use crate::chart::{Theme, custom_properties};
+use crate::{
+    chart::{Theme, custom_properties},
+    health::calibration::Calibration,
+    load::lanes,
+};
 
 const THEME_KEY: &str = "streamgauge.theme";
+const CALIBRATION_KEY: &str = "streamgauge.calibration";
 const API_KEY: &str = "streamgauge.key";
 
 fn document() -> Option<web_sys::Document> {
@@ -95,6 +100,11 @@ pub fn origin() -> String {
         .unwrap_or_default()
 }
 
+/// Whether the page comes from this machine.
+pub fn is_local() -> bool {
+    lanes::is_loopback(&origin())
+}
+
 /// Asks a question with yes and no.
 pub fn confirm(question: &str) -> bool {
     web_sys::window().is_some_and(|window| window.confirm_with_message(question).unwrap_or(false))
@@ -106,6 +116,19 @@ fn local() -> Option<Storage> {
 
 fn session() -> Option<Storage> {
     web_sys::window()?.session_storage().ok()?
+}
+
+/// What the last calibration of this browser came to.
+pub fn stored_calibration() -> Option<Calibration> {
+    serde_json::from_str(&local()?.get_item(CALIBRATION_KEY).ok()??).ok()
+}
+
+/// Keeps what a calibration came to.
+pub fn keep_calibration(calibration: &Calibration) {
+    if let (Some(storage), Ok(text)) = (local(), serde_json::to_string(calibration)) {
+        // A full or forbidden storage keeps nothing: the figures are on the page all the same.
+        let _ = storage.set_item(CALIBRATION_KEY, &text);
+    }
 }
 
 /// The theme chosen before; empty for the system's.

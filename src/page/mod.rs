@@ -6,6 +6,7 @@
 mod app;
 mod bridge;
 mod browser;
+mod calibration;
 mod check;
 mod explain;
 mod frame;

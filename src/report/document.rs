@@ -80,6 +80,9 @@ pub struct ServerFacts {
     pub owned_by: Option<String>,
     /// Longest context, tokens.
     pub max_model_len: Option<u64>,
+    /// Whether it says that it is a demo endpoint.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub demo: bool,
 }
 
 /// Connections asked for and had.

@@ -66,5 +66,44 @@ async fn more_than_the_browser_can_send_turns_the_verdict() {
     assert_eq!((&client["slots_asked"], &client["slots_had"]), (&12.into(), &6.into()));
     let waited_ms = client["queue_p99_ms"].as_f64().expect("requests waited");
     assert!(waited_ms > 0.0);
+    // The demo endpoint says that a burst costs it nothing, so the browser's limit was tried and not assumed.
+    assert_eq!(client["streams_seen"], 6, "{client}");
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_browser_is_calibrated_against_the_demo_endpoint_and_the_figures_stay() {
+    let demo = Demo::start(&["--ttft-ms", "20", "--itl-ms", "3"]);
+    let page = Page::open(&format!("url={}&n=4&c=2&warmup=0&out=8", demo.url)).await;
+    page.press("Run ").await;
+    page.wait_for("Save JSON").await;
+    page.press("Calibrate this browser").await;
+    page.wait_for(&format!("against the demo endpoint's record at {}", demo.url))
+        .await;
+    let kept = page
+        .client
+        .execute("return localStorage.getItem('streamgauge.calibration')", vec![])
+        .await
+        .expect("an answer");
+    let kept: Value = serde_json::from_str(kept.as_str().expect("it is kept")).expect("JSON");
+    let levels = kept["levels"].as_array().expect("levels");
+    let streams: Vec<_> = levels.iter().take(4).map(|level| level["streams"].as_u64()).collect();
+    assert_eq!(streams, [Some(1), Some(6), Some(32), Some(100)]);
+    for level in &levels[..4] {
+        // Every frame of every stream was found in the server's record, and none can be read before it was sent.
+        assert_eq!(
+            level["frames"].as_u64(),
+            level["streams"].as_u64().map(|streams| streams * 75),
+            "{level}"
+        );
+        assert!(level["frame_p50_ms"].as_f64().expect("an error") > -0.5, "{level}");
+    }
+    page.client.refresh().await.expect("loaded anew");
+    page.client
+        .execute("location.hash = '#calibrate'", vec![])
+        .await
+        .expect("the view of its own");
+    page.wait_for("What this browser adds").await;
+    page.wait_for("against the demo endpoint's record").await;
     page.close().await;
 }

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use crate::{
     health::Verdict,
+    page::calibration::CalibrationPanel,
     report::{Document, format},
 };
 
@@ -22,7 +23,16 @@ pub fn ClientSection(document: Arc<Document>) -> impl IntoView {
     let facts = [
         (
             "Requests on the wire",
-            format!("{} asked, {} possible", document.slots.asked, document.slots.had),
+            format!(
+                "{} asked, {} possible; {}",
+                document.slots.asked,
+                document.slots.had,
+                match (document.simulated, health.streams_seen) {
+                    (true, _) => "no connections".to_owned(),
+                    (false, Some(seen)) => format!("{seen} at a time to one name, seen in a burst before the run"),
+                    (false, None) => "by the rule for browsers, which was not tried on this server".to_owned(),
+                }
+            ),
         ),
         (
             "Names used",
@@ -125,6 +135,8 @@ pub fn ClientSection(document: Arc<Document>) -> impl IntoView {
             <dl class="facts">
                 {facts.map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> }).collect_view()}
             </dl>
+            <h3>"What this browser adds"</h3>
+            <CalibrationPanel base_url=document.server.base_url.clone() />
             {(!document.notes.is_empty())
                 .then(|| {
                     view! {
