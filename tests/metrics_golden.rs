@@ -2,7 +2,11 @@
 #![cfg(not(target_arch = "wasm32"))]
 
 use serde_json::Value;
-use streamgauge::{metrics::summarize, request::RequestRecord};
+use streamgauge::{
+    config::{Api, RunConfig, slo::Slo},
+    metrics::{adjusted, goodput, sglang, steady_window, summarize, summarize_window},
+    request::RequestRecord,
+};
 
 const RELATIVE: f64 = 1e-9;
 
@@ -30,16 +34,56 @@ fn compare(path: &str, ours: &Value, theirs: &Value) -> usize {
     }
 }
 
+fn json(value: &impl serde::Serialize) -> Value {
+    serde_json::to_value(value).unwrap()
+}
+
 #[test]
 fn the_figures_are_those_of_numpy() {
     let golden: Value = serde_json::from_str(include_str!("metrics_golden.json")).unwrap();
+    let slo: Slo = serde_json::from_value(golden["slo"].clone()).unwrap();
     let mut names = Vec::new();
     for case in golden["cases"].as_array().unwrap() {
         let name = case["name"].as_str().unwrap();
         let requests: Vec<RequestRecord> = serde_json::from_value(case["requests"].clone()).unwrap();
-        let summary = summarize(&requests, case["duration_ms"].as_f64().unwrap());
-        let compared = compare(name, &serde_json::to_value(&summary).unwrap(), &case["summary"]);
-        assert!(compared > 60, "{name}: only {compared} figures were compared");
+        let duration_ms = case["duration_ms"].as_f64().unwrap();
+        let summary = summarize(&requests, duration_ms);
+        let mut compared = compare(name, &json(&summary), &case["summary"]);
+
+        let good = goodput(&requests, &slo, duration_ms).expect("there are objectives");
+        compared += compare(&format!("{name}/goodput"), &json(&good), &case["goodput"]);
+
+        let (ttft, e2e) = adjusted(&requests);
+        for (which, readings) in [("ttft", ttft), ("e2e", e2e)] {
+            for p in [50.0, 90.0, 99.0] {
+                let theirs = &case["adjusted"][which][format!("p{p}")];
+                compared += compare(&format!("{name}/{which}/p{p}"), &json(&readings.percentile(p)), theirs);
+            }
+        }
+
+        for (api, which) in [(Api::Chat, "chat"), (Api::Generate, "generate")] {
+            let config = RunConfig {
+                api,
+                slo,
+                ..RunConfig::default()
+            };
+            let figures = sglang::figures(&requests, &config, duration_ms);
+            compared += compare(
+                &format!("{name}/sglang/{which}"),
+                &json(&figures),
+                &case["sglang"][which],
+            );
+        }
+
+        let window = steady_window(&requests, 0.8);
+        let ours = window.map(|w| (w.from_ms, w.to_ms));
+        let theirs = case["window"]["from_ms"].as_f64().zip(case["window"]["to_ms"].as_f64());
+        assert_eq!(ours, theirs, "{name}");
+        if let Some(window) = window {
+            let summary = summarize_window(&requests, &window);
+            compared += compare(&format!("{name}/window"), &json(&summary), &case["window"]["summary"]);
+        }
+        assert!(compared > 150, "{name}: only {compared} figures were compared");
         names.push(name);
     }
     assert_eq!(names, ["mixed", "one success", "all failed", "empty"]);

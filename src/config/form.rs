@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{Api, Endpoint, LanePolicy, RunConfig, Timeouts, TokenLimit, link};
+use super::{Api, Endpoint, LanePolicy, RunConfig, Timeouts, TokenLimit, link, slo::Slo};
 use crate::{
     demo::{DemoConfig, FaultShare},
     load::lanes,
@@ -58,6 +58,12 @@ pub struct Draft {
     pub lanes: String,
     /// Requests on the wire per base URL; empty for automatic.
     pub streams_per_lane: String,
+    /// Objective for TTFT, ms; empty for none.
+    pub slo_ttft_ms: String,
+    /// Objective for TPOT, ms; empty for none.
+    pub slo_tpot_ms: String,
+    /// Objective for E2E, ms; empty for none.
+    pub slo_e2e_ms: String,
     /// Simulated server: time to first token, ms.
     pub sim_ttft_ms: String,
     /// Simulated server: added per 1,000 prompt tokens, ms.
@@ -96,6 +102,9 @@ pub enum Field {
     ExtraHeaders,
     Lanes,
     StreamsPerLane,
+    SloTtft,
+    SloTpot,
+    SloE2e,
     SimTtft,
     SimPrefill,
     SimItl,
@@ -157,6 +166,9 @@ impl From<&RunConfig> for Draft {
             auto_lanes,
             lanes,
             streams_per_lane: config.streams_per_lane.map(|n| n.to_string()).unwrap_or_default(),
+            slo_ttft_ms: optional(config.slo.ttft_ms),
+            slo_tpot_ms: optional(config.slo.tpot_ms),
+            slo_e2e_ms: optional(config.slo.e2e_ms),
             sim_ttft_ms: config.demo.ttft_ms.to_string(),
             sim_prefill_ms: config.demo.prefill_ms_per_1k.to_string(),
             sim_itl_ms: config.demo.itl_ms.to_string(),
@@ -214,6 +226,11 @@ impl Draft {
                     lanes::MAX_HTTP2_STREAMS,
                 )
             }),
+            slo: Slo {
+                ttft_ms: errors.limit(Field::SloTtft, &self.slo_ttft_ms),
+                tpot_ms: errors.limit(Field::SloTpot, &self.slo_tpot_ms),
+                e2e_ms: errors.limit(Field::SloE2e, &self.slo_e2e_ms),
+            },
             demo: if self.simulated {
                 errors.demo(self)
             } else {
@@ -222,6 +239,11 @@ impl Draft {
         };
         if errors.0.is_empty() { Ok(config) } else { Err(errors.0) }
     }
+}
+
+/// A limit as it stands in its field.
+fn optional(limit: Option<f64>) -> String {
+    limit.map(|limit| limit.to_string()).unwrap_or_default()
 }
 
 #[derive(Default)]
@@ -257,6 +279,13 @@ impl Errors {
         self.parsed(field, text, &format!("a number from 0 to {max}"), |n: &f64| {
             (0.0..=max).contains(n)
         })
+    }
+
+    /// A limit in ms that may be left empty.
+    fn limit(&mut self, field: Field, text: &str) -> Option<f64> {
+        let expected = "a number of milliseconds above 0, or nothing";
+        let ok = |ms: &f64| *ms > 0.0 && *ms <= 86_400_000.0;
+        (!text.trim().is_empty()).then(|| self.parsed(field, text, expected, ok))
     }
 
     fn body(&mut self, text: &str) -> serde_json::Map<String, serde_json::Value> {

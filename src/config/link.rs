@@ -79,6 +79,15 @@ pub fn to_query(config: &RunConfig) -> String {
             put(name, &value.to_string());
         }
     }
+    for (name, limit) in [
+        ("slo_ttft_ms", config.slo.ttft_ms),
+        ("slo_tpot_ms", config.slo.tpot_ms),
+        ("slo_e2e_ms", config.slo.e2e_ms),
+    ] {
+        if let Some(limit) = limit {
+            put(name, &limit.to_string());
+        }
+    }
     if !config.demo.faults.is_empty() {
         put("sim_faults", &FaultShare::format_list(&config.demo.faults));
     }
@@ -150,6 +159,9 @@ pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
             "first_byte_s" => amount(value, &mut config.timeouts.first_byte_s),
             "stall_s" => amount(value, &mut config.timeouts.stall_s),
             "total_s" => amount(value, &mut config.timeouts.total_s),
+            "slo_ttft_ms" => limit(value, &mut config.slo.ttft_ms),
+            "slo_tpot_ms" => limit(value, &mut config.slo.tpot_ms),
+            "slo_e2e_ms" => limit(value, &mut config.slo.e2e_ms),
             "sim_batch" => number(value, &mut config.demo.batch_limit),
             "sim_ttft_ms" => amount(value, &mut config.demo.ttft_ms),
             "sim_prefill_ms" => amount(value, &mut config.demo.prefill_ms_per_1k),
@@ -289,6 +301,16 @@ fn amount(value: &str, target: &mut f64) -> Result<(), &'static str> {
     }
 }
 
+fn limit(value: &str, target: &mut Option<f64>) -> Result<(), &'static str> {
+    match value.parse::<f64>() {
+        Ok(ms) if ms.is_finite() && ms > 0.0 => {
+            *target = Some(ms);
+            Ok(())
+        }
+        _ => Err("a number of milliseconds above 0"),
+    }
+}
+
 fn shorten(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(60) {
         None => text.into(),
@@ -333,6 +355,11 @@ mod tests {
             ..RunConfig::default()
         };
         config.streams_per_lane = Some(100);
+        config.slo = crate::config::slo::Slo {
+            ttft_ms: Some(250.5),
+            tpot_ms: None,
+            e2e_ms: Some(3000.0),
+        };
         config.extra_body.insert("top_p".into(), serde_json::json!(0.5));
         config.demo.batch_limit = 2;
         config.demo.itl_ms = 0.5;

@@ -3,6 +3,7 @@
 pub mod form;
 pub mod link;
 pub mod secret_names;
+pub mod slo;
 
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,9 @@ pub struct RunConfig {
     /// Requests the browser can have on the wire to one base URL. Automatic if absent: 6 for HTTP/1.1, 100 for HTTP/2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams_per_lane: Option<u32>,
+    /// What a request must keep to count as a good one.
+    #[serde(skip_serializing_if = "slo::Slo::is_empty")]
+    pub slo: slo::Slo,
     /// The simulated server's behaviour; unused with a real one.
     pub demo: DemoConfig,
 }
@@ -71,6 +75,7 @@ impl Default for RunConfig {
             extra_headers: Vec::new(),
             lanes: LanePolicy::Auto,
             streams_per_lane: None,
+            slo: slo::Slo::default(),
             demo: DemoConfig::default(),
         }
     }

@@ -70,14 +70,24 @@ impl Sample {
     /// The `p`-th percentile, `p` in 0–100, by linear interpolation between closest ranks
     /// (NumPy's default method): rank `p/100 · (n − 1)`. `None` if the sample is empty.
     pub fn percentile(&self, p: f64) -> Option<f64> {
+        self.percentile_before(p, 0)
+    }
+
+    /// The `p`-th percentile of the sample with `beyond` more values that are larger than any. `None` if it falls on, or
+    /// between, those.
+    pub fn percentile_before(&self, p: f64, beyond: u64) -> Option<f64> {
         if self.is_empty() || p.is_nan() {
             return None;
         }
-        let last = self.len() - 1;
+        let last = self.len() + beyond - 1;
         let rank = p.clamp(0.0, 100.0) / 100.0 * last as f64;
         let below = (rank.floor() as u64).min(last);
-        let (a, b) = (self.at(below), self.at((below + 1).min(last)));
         let t = rank - below as f64;
+        let above = if t > 0.0 { (below + 1).min(last) } else { below };
+        if above >= self.len() {
+            return None;
+        }
+        let (a, b) = (self.at(below), self.at(above));
         // Written as NumPy does, so that the last bits agree as well.
         Some(if t >= 0.5 {
             b - (b - a) * (1.0 - t)
@@ -102,6 +112,7 @@ impl Sample {
             p90: self.percentile(90.0),
             p95: self.percentile(95.0),
             p99: self.percentile(99.0),
+            p999: self.percentile(99.9),
             max: self.values.last().copied(),
         }
     }
@@ -154,6 +165,8 @@ pub struct Distribution {
     pub p95: Option<f64>,
     /// 99th percentile.
     pub p99: Option<f64>,
+    /// 99.9th percentile.
+    pub p999: Option<f64>,
     /// Largest value.
     pub max: Option<f64>,
 }
@@ -175,7 +188,7 @@ mod tests {
     fn one_value_is_every_percentile_and_spreads_by_nothing() {
         let one = Sample::new(vec![7.5]).distribution();
         assert_eq!(one.n, 1);
-        for value in [one.mean, one.min, one.p50, one.p90, one.p95, one.p99, one.max] {
+        for value in [one.mean, one.min, one.p50, one.p90, one.p95, one.p99, one.p999, one.max] {
             assert_eq!(value, Some(7.5));
         }
         assert_eq!(one.std, Some(0.0));
@@ -192,6 +205,17 @@ mod tests {
         for limit in [0.0, 1.0, 3.9, 4.0, 9.0, 10.0] {
             assert_eq!(weighted.count_up_to(limit), written_out.count_up_to(limit));
         }
+    }
+
+    #[test]
+    fn values_beyond_all_others_move_the_percentiles_up_and_have_none_themselves() {
+        let sample = Sample::new(vec![1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(sample.percentile_before(50.0, 1), Some(3.0));
+        assert_eq!(sample.percentile_before(75.0, 1), Some(4.0));
+        assert_eq!(sample.percentile_before(76.0, 1), None);
+        assert_eq!(sample.percentile_before(100.0, 0), Some(4.0));
+        assert_eq!(sample.percentile_before(50.0, 5), None);
+        assert_eq!(Sample::default().percentile_before(0.0, 5), None);
     }
 
     #[test]

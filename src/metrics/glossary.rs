@@ -27,7 +27,7 @@ pub fn term(id: &str) -> Option<&'static Term> {
     TERMS.iter().find(|t| t.id == id)
 }
 
-static TERMS: [Term; 21] = [
+static TERMS: [Term; 34] = [
     Term {
         id: "ttft_ms",
         name: "TTFT",
@@ -43,6 +43,14 @@ static TERMS: [Term; 21] = [
         definition: "From dispatch to the read that brought the first token that is not reasoning; equal to TTFT for a model that does not reason aloud; over successes.",
         unit: "ms",
         elsewhere: "AIPerf's TTFO and GuideLLM's TTFOT; SGLang's and vLLM's clients have none.",
+    },
+    Term {
+        id: "ttst_ms",
+        name: "TTST",
+        long_name: "time to second token",
+        definition: "From the first read that brought tokens to the second; over successes with two such reads.",
+        unit: "ms",
+        elsewhere: "AIPerf's TTST is the gap between its first two chunks; SGLang's and vLLM's clients have none.",
     },
     Term {
         id: "tpot_ms",
@@ -61,12 +69,36 @@ static TERMS: [Term; 21] = [
         elsewhere: "SGLang and vLLM pool the gaps between messages, so messages that arrive together give zeros and a spike; AIPerf and GuideLLM mean one average per request, which is TPOT here.",
     },
     Term {
+        id: "read_gap_ms",
+        name: "read gap",
+        long_name: "gap between reads that brought tokens",
+        definition: "The time between one read that brought tokens and the next, however many each brought; all successes in one pool.",
+        unit: "ms",
+        elsewhere: "AIPerf's inter-chunk latency; SGLang's and vLLM's ITL is this where every message came in a read of its own.",
+    },
+    Term {
         id: "e2e_ms",
         name: "E2E",
         long_name: "end-to-end latency",
         definition: "From dispatch to the read that brought the last token; over successes.",
         unit: "ms",
         elsewhere: "SGLang counts up to the last line, [DONE] included; AIPerf calls it request latency.",
+    },
+    Term {
+        id: "tail_ms",
+        name: "tail",
+        long_name: "tail after the last token",
+        definition: "From the read that brought the last token to the one that brought [DONE]; over successes that sent it.",
+        unit: "ms",
+        elsewhere: "SGLang counts it into E2E and TPOT; vLLM leaves it out.",
+    },
+    Term {
+        id: "user_speed",
+        name: "speed per user",
+        long_name: "output speed that one user sees",
+        definition: "1,000 / TPOT: output tokens after the first per second, one value per success.",
+        unit: "tok/s",
+        elsewhere: "AIPerf's output token throughput per user, taken from its ITL; GuideLLM's and LLMPerf's divide all tokens by the whole latency.",
     },
     Term {
         id: "queue_ms",
@@ -101,6 +133,30 @@ static TERMS: [Term; 21] = [
         elsewhere: "SGLang's input_throughput uses the client's own count.",
     },
     Term {
+        id: "total_throughput",
+        name: "total tokens/s",
+        long_name: "total throughput",
+        definition: "Input and output throughput together; absent if one of them is.",
+        unit: "tok/s",
+        elsewhere: "SGLang's total_throughput, from the client's count of the prompt.",
+    },
+    Term {
+        id: "peak_output_throughput",
+        name: "peak tokens/s",
+        long_name: "peak output throughput",
+        definition: "Most output tokens of successes whose arrivals lie within one second, each frame with its weight in tokens; absent for a run shorter than a second.",
+        unit: "tok/s",
+        elsewhere: "SGLang's and vLLM's max_output_tokens_per_s count messages in fixed buckets of a second.",
+    },
+    Term {
+        id: "tokens_per_read",
+        name: "tokens per read",
+        long_name: "output tokens per read",
+        definition: "Output tokens of successes divided by the reads that brought some; above 1, the network or the server sends several at once, and the time between those was not seen.",
+        unit: "tok/read",
+        elsewhere: "No other tool shows it.",
+    },
+    Term {
         id: "mean_concurrency",
         name: "concurrency",
         long_name: "mean concurrency",
@@ -133,6 +189,38 @@ static TERMS: [Term; 21] = [
         elsewhere: "SGLang's slo_attainment.",
     },
     Term {
+        id: "output_goodput",
+        name: "goodput in tokens",
+        long_name: "output tokens of good requests",
+        definition: "Output tokens of the requests that meet every latency target set, divided by the length of the measured window.",
+        unit: "tok/s",
+        elsewhere: "inference-perf's token goodput.",
+    },
+    Term {
+        id: "error_adjusted",
+        name: "error-adjusted",
+        long_name: "error-adjusted percentile",
+        definition: "The percentile over successes and failures, each failure counted as a request that never answered; n/a where the percentile falls on one.",
+        unit: "ms",
+        elsewhere: "tt-inference-server asks for it; other tools take percentiles over what they call successes.",
+    },
+    Term {
+        id: "co_adjusted",
+        name: "from schedule",
+        long_name: "percentile adjusted for coordinated omission",
+        definition: "The percentile of latencies measured from the moment the load wanted the request sent, so with the time in the client's own queue.",
+        unit: "ms",
+        elsewhere: "wrk2's corrected latency; vLLM's e2el_including_client_queue.",
+    },
+    Term {
+        id: "steady_state",
+        name: "steady state",
+        long_name: "steady-state window",
+        definition: "The longest span in which at least a share of the peak concurrency was in flight all the time (80 % unless chosen otherwise); a request belongs to the window in which it ended, tokens count by their own arrival.",
+        unit: "",
+        elsewhere: "SGLang's steady_state_serving uses the same window, and counts the tokens of a request by the share of its arrivals inside.",
+    },
+    Term {
         id: "failure_share",
         name: "failure rate",
         long_name: "share of requests that failed",
@@ -155,6 +243,22 @@ static TERMS: [Term; 21] = [
         definition: "Σ over successes of the prompt tokens the server counted.",
         unit: "tokens",
         elsewhere: "SGLang's total_input_tokens is the client's count.",
+    },
+    Term {
+        id: "cached_tokens",
+        name: "cached tokens",
+        long_name: "prompt tokens from the server's cache",
+        definition: "Σ over successes of the prompt tokens that the server says it had cached; absent where it says nothing.",
+        unit: "tokens",
+        elsewhere: "SGLang's total_cached_tokens (its server tells with --enable-cache-report, or on /generate).",
+    },
+    Term {
+        id: "cache_hit_rate",
+        name: "cache hit rate",
+        long_name: "share of cached prompt tokens",
+        definition: "Cached prompt tokens divided by the prompt tokens of the successes for which the server told.",
+        unit: "",
+        elsewhere: "SGLang's cache_hit_rate_pct.",
     },
     Term {
         id: "discarded_frames",
@@ -198,10 +302,44 @@ static TERMS: [Term; 21] = [
     },
 ];
 
+/// All terms as a page of documentation.
+pub fn glossary_markdown() -> String {
+    let mut out = String::from(
+        "# The numbers\n\nEach figure of a result, defined once; the page shows the same words on hover. Latencies are over the measured \
+         requests that succeeded; failed requests have figures of their own and are in no aggregate of successes.\n\n\
+         A percentile that the sample cannot support is not shown but as \"needs n ≥ …\": p90 from 64 values on, p95 from 130, \
+         p99 from 662, p99.9 from 6,636. From there on at least two values lie beyond the true percentile in 99 of 100 samples.\n",
+    );
+    for term in glossary() {
+        let unit = match term.unit {
+            "" => String::new(),
+            unit => format!(", in {unit}"),
+        };
+        out += &format!(
+            "\n## {} ({}{unit})\n\n{} In the document: `{}`.\n\nElsewhere: {}\n",
+            term.name, term.long_name, term.definition, term.id, term.elsewhere
+        );
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::metrics::Summary;
+
+    #[test]
+    fn the_page_of_documentation_says_the_same() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/metrics.md");
+        if std::env::var_os("WRITE_DOCS").is_some() {
+            std::fs::write(path, glossary_markdown()).unwrap();
+        }
+        let written = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            written == glossary_markdown(),
+            "docs/metrics.md is not the glossary; WRITE_DOCS=1 cargo test --lib glossary writes it anew"
+        );
+    }
 
     #[test]
     fn every_term_has_one_meaning_in_full_sentences() {
@@ -227,7 +365,11 @@ mod tests {
         let keys = summary.as_object().unwrap().keys();
         let explained: Vec<_> = keys
             .filter(|k| {
-                k.ends_with("throughput") || k.ends_with("concurrency") || (k.ends_with("_ms") && *k != "duration_ms")
+                k.ends_with("throughput")
+                    || k.starts_with("cache")
+                    || *k == "user_speed"
+                    || k.ends_with("concurrency")
+                    || (k.ends_with("_ms") && *k != "duration_ms")
             })
             .collect();
         assert!(explained.len() >= 10);

@@ -57,7 +57,7 @@ fn failure(message: &str, at_ms: f64) -> Failure {
     }
 }
 
-fn success(at_us: &[u32], tokens: &[u32]) -> RequestRecord {
+pub(super) fn success(at_us: &[u32], tokens: &[u32]) -> RequestRecord {
     record(Outcome::Succeeded, at_us, tokens)
 }
 
@@ -175,14 +175,16 @@ fn cancelled_requests_are_in_no_rate() {
     assert_eq!((counts.total(), counts.failed()), (3, 1));
 }
 
+/// A success that was in flight for a span of time, ms.
+pub(super) fn span(from_ms: f64, to_ms: f64) -> RequestRecord {
+    let mut record = success(&[1_000], &[]);
+    record.times.dispatched_ms = from_ms;
+    record.times.ended_ms = to_ms;
+    record
+}
+
 #[test]
 fn a_request_that_begins_as_another_ends_does_not_overlap_it() {
-    let span = |from: f64, to: f64| {
-        let mut record = success(&[1_000], &[]);
-        record.times.dispatched_ms = from;
-        record.times.ended_ms = to;
-        record
-    };
     let peak = |spans: &[(f64, f64)]| {
         let records: Vec<_> = spans.iter().map(|(from, to)| span(*from, *to)).collect();
         summarize(&records, 1000.0).peak_concurrency

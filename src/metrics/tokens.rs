@@ -31,24 +31,29 @@ pub(super) fn frame_tokens(record: &RequestRecord) -> impl Iterator<Item = (f64,
 /// `gap / k`. `k` is what the server told, else the read's number of frames. A read that brought no token is passed over.
 /// The tokens of the first read have no gap before them.
 pub(super) fn token_gaps(record: &RequestRecord, gaps: &mut Vec<(f64, u32)>) {
-    let marks = &record.marks;
-    let told = marks.tokens.len() == marks.at_us.len();
     let mut previous: Option<u32> = None;
-    let mut i = 0;
-    while i < marks.at_us.len() {
-        let at_us = marks.at_us[i];
-        let mut tokens: u32 = 0;
-        while i < marks.at_us.len() && marks.at_us[i] == at_us {
-            tokens = tokens.saturating_add(if told { marks.tokens[i] } else { 1 });
-            i += 1;
-        }
-        if tokens == 0 {
-            continue;
-        }
+    for (at_us, tokens) in arrivals(record) {
         if let Some(previous) = previous {
             let gap_ms = f64::from(at_us.saturating_sub(previous)) / 1000.0;
             gaps.push((gap_ms / f64::from(tokens), tokens));
         }
         previous = Some(at_us);
     }
+}
+
+/// The reads that brought tokens, as `(arrival, µs after dispatch; tokens)`.
+pub(super) fn arrivals(record: &RequestRecord) -> impl Iterator<Item = (u32, u32)> + '_ {
+    let marks = &record.marks;
+    let told = marks.tokens.len() == marks.at_us.len();
+    let mut i = 0;
+    let read = move || {
+        let at_us = *marks.at_us.get(i)?;
+        let mut tokens: u32 = 0;
+        while marks.at_us.get(i) == Some(&at_us) {
+            tokens = tokens.saturating_add(if told { marks.tokens[i] } else { 1 });
+            i += 1;
+        }
+        Some((at_us, tokens))
+    };
+    std::iter::from_fn(read).filter(|(_, tokens)| *tokens > 0)
 }

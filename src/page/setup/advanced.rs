@@ -33,6 +33,12 @@ pub fn Advanced() -> impl IntoView {
                     <AreaField field=Field::ExtraHeaders label="Extra headers" access=|d| &mut d.extra_headers placeholder="X-Route: blue" hint="One a line. The server must allow them by CORS." />
                 </div>
                 <div>
+                    <h2>"Objectives"</h2>
+                    <TextField field=Field::SloTtft label="TTFT at most" access=|d| &mut d.slo_ttft_ms unit="ms" placeholder="none" />
+                    <TextField field=Field::SloTpot label="TPOT at most" access=|d| &mut d.slo_tpot_ms unit="ms" placeholder="none" />
+                    <TextField field=Field::SloE2e label="E2E at most" access=|d| &mut d.slo_e2e_ms unit="ms" placeholder="none" hint="A request that keeps all of them counts towards goodput." />
+                </div>
+                <div>
                     <h2>"Connections"</h2>
                     <CheckField
                         label="Use more names of a server on this machine (sg1.localhost …)"
