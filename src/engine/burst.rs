@@ -11,10 +11,10 @@ use super::{
     clock::Clock,
     transport::{Prepared, within},
 };
-use crate::protocol::join_url;
+use crate::{load::lanes, protocol::join_url};
 
 /// How long the server holds each request, ms: much longer than the spread of a wave.
-const HOLD_MS: f64 = 120.0;
+const HOLD_MS: f64 = 150.0;
 /// A burst that takes longer than this says nothing.
 const LIMIT_MS: u32 = 3_000;
 
@@ -22,6 +22,7 @@ const LIMIT_MS: u32 = 3_000;
 pub async fn first_wave(base_url: &str, count: u32, clock: &Clock) -> Option<u32> {
     let abort = AbortController::new().ok()?;
     let abort = &abort;
+    let sent_ms = clock.now_ms();
     let all = join_all((0..count).map(|n| async move {
         // A URL each: the browser's cache lets requests of one URL wait for one another.
         let url = join_url(base_url, &format!("/demo/hold?ms={HOLD_MS}&n={n}"));
@@ -33,5 +34,5 @@ pub async fn first_wave(base_url: &str, count: u32, clock: &Clock) -> Option<u32
         response.ok().then_some(answered_ms)
     }));
     let answered_ms: Vec<f64> = within(LIMIT_MS, abort, all).await?.into_iter().collect::<Option<_>>()?;
-    Some(crate::load::lanes::first_wave(&answered_ms, HOLD_MS))
+    Some(lanes::first_wave(&answered_ms, sent_ms, HOLD_MS))
 }

@@ -130,10 +130,10 @@ pub fn burst_size(protocol: Protocol) -> u32 {
     }
 }
 
-/// Of requests that were sent at once and held by the server for `hold_ms` each, how many came in the first wave.
-pub fn first_wave(answered_ms: &[f64], hold_ms: f64) -> u32 {
-    let first_ms = answered_ms.iter().copied().fold(f64::INFINITY, f64::min);
-    let wave = answered_ms.iter().filter(|at_ms| **at_ms < first_ms + hold_ms / 2.0);
+/// Of requests that were sent at once at `sent_ms` and held by the server for `hold_ms` each, how many were answered in
+/// the first wave. What had to wait for one of them was held after it, and cannot be there before twice that time.
+pub fn first_wave(answered_ms: &[f64], sent_ms: f64, hold_ms: f64) -> u32 {
+    let wave = answered_ms.iter().filter(|at_ms| **at_ms < sent_ms + 2.0 * hold_ms);
     u32::try_from(wave.count()).unwrap_or(u32::MAX)
 }
 
@@ -264,10 +264,13 @@ mod tests {
 
     #[test]
     fn the_first_wave_is_what_was_on_the_wire() {
-        let waves: Vec<f64> = (0..14).map(|n| f64::from(n / 6) * 122.0 + f64::from(n % 6)).collect();
-        assert_eq!(first_wave(&waves, 120.0), 6);
-        assert_eq!(first_wave(&[5.0, 1.0, 3.0], 120.0), 3);
-        assert_eq!(first_wave(&[], 120.0), 0);
+        let waves: Vec<f64> = (0..14)
+            .map(|n| 10.0 + f64::from(n / 6 + 1) * 122.0 + f64::from(n % 6))
+            .collect();
+        assert_eq!(first_wave(&waves, 10.0, 120.0), 6);
+        // A busy machine spreads a wave, but the second one keeps its distance.
+        assert_eq!(first_wave(&[121.0, 239.0, 240.0, 300.0], 0.0, 120.0), 2);
+        assert_eq!(first_wave(&[], 0.0, 120.0), 0);
     }
 
     fn config(url: &str, concurrency: u32) -> RunConfig {
