@@ -1,8 +1,11 @@
 //! What a person asked for: the endpoint, the load, the workload, the limits.
 
+pub mod commands;
 pub mod form;
 pub mod link;
+pub mod presets;
 pub mod secret_names;
+pub mod shell;
 pub mod slo;
 
 use serde::{Deserialize, Serialize};

@@ -2,6 +2,7 @@
 
 mod advanced;
 mod endpoint;
+mod presets;
 
 use leptos::prelude::*;
 
@@ -18,6 +19,7 @@ use crate::{
 };
 use advanced::Advanced;
 use endpoint::EndpointPanel;
+use presets::{OtherTools, Presets};
 
 /// The form.
 #[component]
@@ -32,6 +34,7 @@ pub fn Setup() -> impl IntoView {
             <p class="lead">
                 "Sends requests to an OpenAI-compatible LLM server, measures every answer as it streams in, and never counts a failure as a success."
             </p>
+            <Presets />
             <div class="panels">
                 <EndpointPanel />
                 <fieldset class="panel">
@@ -59,6 +62,7 @@ pub fn Setup() -> impl IntoView {
             </div>
             <Advanced />
             <RunBar />
+            <OtherTools />
         </form>
     }
 }

@@ -1,0 +1,618 @@
+//! The same load with another tool: the way on when one browser is not enough, and the way to compare.
+//!
+//! Versions that the options were checked with by `script/check-commands`: sglang 0.5.23, aiperf 0.13, guidellm 0.8.1.
+//! Those of vLLM and inference-perf were taken from their manuals. A key is never printed: the tools read it from the
+//! environment variable `OPENAI_API_KEY`.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Api, Endpoint, RunConfig, TokenLimit,
+    secret_names::{is_secret_header, is_secret_name, looks_like_a_key},
+    shell::quote,
+};
+
+/// Where a command goes if the simulated server is chosen, which no other tool can reach.
+const STAND_IN_URL: &str = "http://localhost:30000";
+/// What stands for the model if none is named.
+const STAND_IN_MODEL: &str = "MODEL";
+
+/// A tool that can make a similar load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// `python -m sglang.benchmark.serving`
+    Sglang,
+    /// `vllm bench serve`
+    Vllm,
+    /// `aiperf profile`
+    Aiperf,
+    /// `guidellm run`
+    Guidellm,
+    /// A configuration for inference-perf, which runs in Kubernetes.
+    InferencePerf,
+}
+
+impl Tool {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Tool; 5] = [
+        Tool::Sglang,
+        Tool::Vllm,
+        Tool::Aiperf,
+        Tool::Guidellm,
+        Tool::InferencePerf,
+    ];
+
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tool::Sglang => "sglang.benchmark.serving",
+            Tool::Vllm => "vllm bench serve",
+            Tool::Aiperf => "aiperf",
+            Tool::Guidellm => "guidellm",
+            Tool::InferencePerf => "inference-perf (Kubernetes)",
+        }
+    }
+
+    /// The tool of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name)
+    }
+}
+
+/// The nearest that a tool can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Equivalent {
+    /// A command for a POSIX shell, or a configuration file. Empty if the tool cannot do it at all.
+    pub text: String,
+    /// What is not carried over, or has to be filled in; a sentence each.
+    pub apart: Vec<String>,
+}
+
+/// What a command needs of a configuration, without secrets.
+struct Parts<'a> {
+    config: &'a RunConfig,
+    url: &'a str,
+    model: &'a str,
+    body: Map<String, Value>,
+    headers: Vec<(&'a str, &'a str)>,
+    with_key: bool,
+    apart: Vec<String>,
+}
+
+/// The same load with `tool`. `with_key`: the server wants a key.
+pub fn equivalent(tool: Tool, config: &RunConfig, with_key: bool) -> Equivalent {
+    let mut parts = Parts::of(config, with_key);
+    let text = match tool {
+        Tool::Sglang => parts.sglang(),
+        Tool::Vllm => parts.vllm(),
+        Tool::Aiperf => parts.aiperf(),
+        Tool::Guidellm => parts.guidellm(),
+        Tool::InferencePerf => parts.inference_perf(),
+    };
+    Equivalent {
+        text,
+        apart: parts.apart,
+    }
+}
+
+/// A command, an option a line.
+struct Line(String);
+
+impl Line {
+    fn new(program: &str) -> Self {
+        Self(program.to_owned())
+    }
+
+    fn flag(&mut self, name: &str) {
+        self.0.push_str(" \\\n  ");
+        self.0.push_str(name);
+    }
+
+    fn option(&mut self, name: &str, value: &str) {
+        // Joined by `=`, so that a value that begins with a dash is not taken as an option.
+        let value = quote(value);
+        self.flag(&format!("{name}={value}"));
+    }
+
+    fn number(&mut self, name: &str, value: impl ToString) {
+        self.option(name, &value.to_string());
+    }
+}
+
+impl<'a> Parts<'a> {
+    fn of(config: &'a RunConfig, with_key: bool) -> Self {
+        let mut apart = Vec::new();
+        let url = match &config.endpoint {
+            Endpoint::Http { base_url } => base_url.trim_end_matches('/').trim_end_matches("/v1"),
+            Endpoint::Simulated => {
+                apart.push(format!(
+                    "No other tool reaches the simulated server: {STAND_IN_URL} stands for your server's address."
+                ));
+                STAND_IN_URL
+            }
+        };
+        let model = if config.model.is_empty() {
+            apart.push(format!("No model is named here: {STAND_IN_MODEL} stands for its name."));
+            STAND_IN_MODEL
+        } else {
+            &config.model
+        };
+        let open =
+            |(name, value): &(&String, &Value)| !is_secret_name(name) && !value.as_str().is_some_and(looks_like_a_key);
+        let body: Map<String, Value> = config
+            .extra_body
+            .iter()
+            .filter(open)
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let headers: Vec<(&str, &str)> = config
+            .extra_headers
+            .iter()
+            .filter(|(name, value)| !is_secret_header(name) && !looks_like_a_key(value))
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        if body.len() < config.extra_body.len() || headers.len() < config.extra_headers.len() {
+            apart.push("Headers and body keys that look secret are left out.".to_owned());
+        }
+        if with_key {
+            apart.push("Set the environment variable OPENAI_API_KEY to your key first.".to_owned());
+        }
+        apart.push(
+            "The prompts are others, though of the same length; the three time-outs and the lanes have no counterpart."
+                .to_owned(),
+        );
+        Self {
+            config,
+            url,
+            model,
+            body,
+            headers,
+            with_key,
+            apart,
+        }
+    }
+
+    fn apart(&mut self, words: &str) {
+        self.apart.push(words.to_owned());
+    }
+
+    fn cannot(&mut self, words: &str) -> String {
+        self.apart = vec![words.to_owned()];
+        String::new()
+    }
+
+    /// The SLOs as `name:ms`, under a tool's names for TTFT, TPOT and E2E.
+    fn goals(&self, names: [&str; 3]) -> Vec<String> {
+        let slo = &self.config.slo;
+        names
+            .into_iter()
+            .zip([slo.ttft_ms, slo.tpot_ms, slo.e2e_ms])
+            .filter_map(|(name, goal_ms)| Some(format!("{name}:{}", goal_ms?)))
+            .collect()
+    }
+
+    fn body_text(&self) -> String {
+        Value::Object(self.body.clone()).to_string()
+    }
+
+    fn sglang(&mut self) -> String {
+        let config = self.config;
+        let mut line = Line::new("python -m sglang.benchmark.serving");
+        line.option(
+            "--backend",
+            match config.api {
+                Api::Chat => "sglang-oai-chat",
+                Api::Completions => "sglang-oai",
+                Api::Generate => "sglang",
+            },
+        );
+        line.option("--base-url", self.url);
+        if !config.model.is_empty() {
+            line.option("--served-model-name", self.model);
+        } else {
+            self.apart.retain(|words| !words.contains(STAND_IN_MODEL));
+        }
+        line.option("--dataset-name", "random-ids");
+        line.number("--random-input-len", config.input_tokens);
+        line.number("--random-output-len", config.output_tokens);
+        line.number("--random-range-ratio", "1.0");
+        line.number("--num-prompts", config.requests);
+        line.number("--max-concurrency", config.concurrency);
+        line.number("--warmup-requests", config.warmup);
+        line.number("--seed", config.seed);
+        if !config.stream {
+            line.flag("--disable-stream");
+        }
+        if !config.ignore_eos {
+            line.flag("--disable-ignore-eos");
+        }
+        let goals = self.goals(["ttft", "tpot", "e2el"]);
+        if !goals.is_empty() {
+            line.flag(&format!("--goodput {}", goals.join(" ")));
+        }
+        // Without usage it credits the tokens asked. On completions its reader fails at the usage frame.
+        if config.api == Api::Chat && config.stream {
+            self.body
+                .entry("stream_options")
+                .or_insert_with(|| json!({"include_usage": true}));
+        }
+        if !self.body.is_empty() {
+            line.option("--extra-request-body", &self.body_text());
+        }
+        if !self.headers.is_empty() {
+            line.flag("--header");
+            for (name, value) in &self.headers {
+                line.0.push(' ');
+                line.0.push_str(&quote(&format!("{name}={value}")));
+            }
+            self.apart("It sends the headers with its measured requests alone, not with its questions before.");
+        }
+        self.apart(
+            "It counts an error inside a stream, an abort and an answer without a token as successes, with the tokens asked.",
+        );
+        if config.token_limit == TokenLimit::MaxTokens && config.api == Api::Chat {
+            self.apart("It sends the limit as max_completion_tokens.");
+        }
+        line.0
+    }
+
+    fn vllm(&mut self) -> String {
+        let config = self.config;
+        let (backend, path) = match config.api {
+            Api::Chat => ("openai-chat", "/v1/chat/completions"),
+            Api::Completions => ("openai", "/v1/completions"),
+            Api::Generate => return self.cannot("vllm bench serve does not know SGLang's /generate."),
+        };
+        let mut line = Line::new("vllm bench serve");
+        line.option("--backend", backend);
+        line.option("--base-url", self.url);
+        line.option("--endpoint", path);
+        line.option("--model", self.model);
+        line.option("--dataset-name", "random");
+        line.number("--random-input-len", config.input_tokens);
+        line.number("--random-output-len", config.output_tokens);
+        line.number("--num-prompts", config.requests);
+        line.number("--max-concurrency", config.concurrency);
+        line.number("--num-warmups", config.warmup);
+        line.number("--seed", config.seed);
+        line.number("--temperature", 0);
+        let goals = self.goals(["ttft", "tpot", "e2el"]);
+        if !goals.is_empty() {
+            line.flag(&format!("--goodput {}", goals.join(" ")));
+        }
+        line.option("--percentile-metrics", "ttft,tpot,itl,e2el");
+        line.option("--metric-percentiles", "50,90,95,99");
+        if config.ignore_eos {
+            line.flag("--ignore-eos");
+        }
+        if !self.body.is_empty() {
+            line.option("--extra-body", &self.body_text());
+        }
+        if !self.headers.is_empty() {
+            line.flag("--header");
+            for (name, value) in &self.headers {
+                line.0.push(' ');
+                line.0.push_str(&quote(&format!("{name}={value}")));
+            }
+        }
+        if !config.stream {
+            self.apart("It always streams.");
+        }
+        self.apart("--model must also name a tokenizer that it can load; else add --tokenizer.");
+        self.apart("It counts an error event inside a stream as a success.");
+        line.0
+    }
+
+    fn aiperf(&mut self) -> String {
+        let config = self.config;
+        let kind = match config.api {
+            Api::Chat => "chat",
+            Api::Completions => "completions",
+            Api::Generate => return self.cannot("aiperf does not know SGLang's /generate."),
+        };
+        let mut line = Line::new("aiperf profile");
+        line.option("--model", self.model);
+        line.option("--url", self.url);
+        line.option("--endpoint-type", kind);
+        if config.stream {
+            line.flag("--streaming");
+        }
+        line.number("--concurrency", config.concurrency);
+        line.number("--request-count", config.requests);
+        if config.warmup > 0 {
+            line.number("--warmup-request-count", config.warmup);
+        }
+        line.number("--isl", config.input_tokens);
+        line.number("--isl-stddev", 0);
+        line.number("--osl", config.output_tokens);
+        line.number("--osl-stddev", 0);
+        line.number("--random-seed", config.seed);
+        if config.timeouts.total_s > 0.0 {
+            line.number("--request-timeout-seconds", config.timeouts.total_s);
+        }
+        let goals = self.goals(["time_to_first_token", "inter_token_latency", "request_latency"]);
+        if !goals.is_empty() {
+            line.option("--goodput", &goals.join(" "));
+        }
+        line.flag("--use-server-token-count");
+        self.body.entry("temperature").or_insert_with(|| 0.into());
+        if config.ignore_eos {
+            self.body.entry("ignore_eos").or_insert_with(|| true.into());
+        }
+        line.option("--extra-inputs", &self.body_text());
+        for (name, value) in &self.headers {
+            line.option("--header", &format!("{name}:{value}"));
+        }
+        if config.token_limit == TokenLimit::MaxTokens && config.api == Api::Chat {
+            line.flag("--use-legacy-max-tokens");
+        }
+        if self.with_key {
+            line.flag("--api-key=\"$OPENAI_API_KEY\"");
+        }
+        self.apart("--model must also name a tokenizer that it can load; else add --tokenizer.");
+        line.0
+    }
+
+    fn guidellm(&mut self) -> String {
+        let config = self.config;
+        let path = match config.api {
+            Api::Chat | Api::Completions => crate::protocol::api_path(config.api),
+            Api::Generate => return self.cannot("guidellm does not know SGLang's /generate."),
+        };
+        let mut backend = json!({"kind": "openai_http", "target": self.url, "model": self.model, "request_format": path, "stream": config.stream});
+        self.body.entry("temperature").or_insert_with(|| 0.into());
+        if config.ignore_eos {
+            self.body.entry("ignore_eos").or_insert_with(|| true.into());
+        }
+        backend["extras"] = json!({"body": self.body});
+        if !self.headers.is_empty() {
+            let headers: Map<String, Value> = self
+                .headers
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).into()))
+                .collect();
+            backend["extras"]["headers"] = Value::Object(headers);
+        }
+        if config.timeouts.total_s > 0.0 {
+            backend["timeout"] = config.timeouts.total_s.into();
+        }
+        let mut line = Line::new("guidellm run");
+        if self.with_key {
+            // The JSON's last brace gives way to the key, which the shell puts in.
+            let text = backend.to_string();
+            let open = quote(&format!(
+                "{},\"api_key\":\"",
+                text.trim_end_matches('}').to_owned() + &"}".repeat(closing(&text) - 1)
+            ));
+            line.flag(&format!("--backend={open}\"$OPENAI_API_KEY\"'\"}}'"));
+        } else {
+            line.option("--backend", &backend.to_string());
+        }
+        line.option(
+            "--profile",
+            &json!({"kind": "concurrent", "streams": [config.concurrency]}).to_string(),
+        );
+        line.option(
+            "--constraint",
+            &json!({"kind": "max_requests", "count": config.requests}).to_string(),
+        );
+        line.option(
+            "--data",
+            &json!({"kind": "synthetic_text", "prompt_tokens": config.input_tokens, "output_tokens": config.output_tokens})
+                .to_string(),
+        );
+        line.option("--seed", &json!({"kind": "static", "value": config.seed}).to_string());
+        if config.warmup > 0 {
+            self.apart("It sends no warm-up requests that are left out of its figures.");
+        }
+        if !self.config.slo.is_empty() {
+            self.apart("The SLOs are not carried over.");
+        }
+        self.apart("It counts a stream that was cut short as a success.");
+        line.0
+    }
+
+    fn inference_perf(&mut self) -> String {
+        let config = self.config;
+        let kind = match config.api {
+            Api::Chat => "chat",
+            Api::Completions => "completion",
+            Api::Generate => return self.cannot("inference-perf does not know SGLang's /generate."),
+        };
+        // JSON strings are YAML strings.
+        let text = |value: &str| Value::from(value).to_string();
+        let lengths = |tokens: u32| {
+            format!(
+                "\n    min: {tokens}\n    max: {tokens}\n    mean: {tokens}\n    std_dev: 0\n    total_count: {}",
+                config.requests
+            )
+        };
+        let mut yaml = format!("api:\n  type: {kind}\n  streaming: {}\n", config.stream);
+        if !self.headers.is_empty() {
+            yaml.push_str("  headers:\n");
+            for (name, value) in &self.headers {
+                yaml.push_str(&format!("    {}: {}\n", text(name), text(value)));
+            }
+        }
+        yaml.push_str(&format!(
+            "data:\n  type: random\n  input_distribution:{}\n  output_distribution:{}\n",
+            lengths(config.input_tokens),
+            lengths(config.output_tokens)
+        ));
+        yaml.push_str(&format!(
+            "load:\n  type: concurrent\n  stages:\n    - num_requests: {}\n      concurrency_level: {}\n",
+            config.requests, config.concurrency
+        ));
+        yaml.push_str(&format!(
+            "server:\n  type: sglang\n  model_name: {}\n  base_url: {}\n  ignore_eos: {}\n",
+            text(self.model),
+            text(self.url),
+            config.ignore_eos
+        ));
+        if self.with_key {
+            yaml.push_str("  api_key: \"${OPENAI_API_KEY}\"\n");
+            self.apart("Put the key in with envsubst < config.yml, or from a Kubernetes secret.");
+        }
+        yaml.push_str(&format!(
+            "tokenizer:\n  pretrained_model_name_or_path: {}\n",
+            text(self.model)
+        ));
+        self.apart("server.type says whose metrics it reads: sglang, vllm or tgi.");
+        self.apart("The model's name must also name a tokenizer that it can load.");
+        if config.warmup > 0 {
+            self.apart("It sends no warm-up requests that are left out of its figures.");
+        }
+        if !self.body.is_empty() {
+            self.apart("Extra JSON for the body is not carried over.");
+        }
+        if !self.config.slo.is_empty() {
+            self.apart("The SLOs are not carried over.");
+        }
+        self.apart("It counts an error inside a stream as a success with 0 tokens.");
+        yaml
+    }
+}
+
+/// How many braces a text ends with.
+fn closing(text: &str) -> usize {
+    text.len() - text.trim_end_matches('}').len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unusual() -> RunConfig {
+        let mut config = RunConfig {
+            endpoint: Endpoint::Http {
+                base_url: "http://gpu:1/v1".into(),
+            },
+            model: "it's/$(a) model".into(),
+            requests: 7,
+            concurrency: 3,
+            warmup: 2,
+            input_tokens: 99,
+            output_tokens: 55,
+            ignore_eos: false,
+            extra_headers: vec![
+                ("X-Route".into(), "a 'b'".into()),
+                ("X-API-Key".into(), "hunter2".into()),
+            ],
+            ..RunConfig::default()
+        };
+        config.extra_body.insert("top_p".into(), json!(0.5));
+        config.extra_body.insert("user".into(), "it's".into());
+        config.extra_body.insert("access_token".into(), "hunter2".into());
+        config
+    }
+
+    /// The words of a command, as a real shell splits them.
+    #[cfg(unix)]
+    fn words(command: &str) -> Vec<String> {
+        let script = format!("set -- {command}\nfor word; do printf '%s\\0' \"$word\"; done");
+        let out = std::process::Command::new("sh")
+            .args(["-c", &script])
+            .env("OPENAI_API_KEY", "s3cret")
+            .output()
+            .unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        let out = String::from_utf8(out.stdout).unwrap();
+        out.split_terminator('\0').map(str::to_owned).collect()
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_shell_gives_each_tool_the_words_that_were_meant() {
+        let config = unusual();
+        let has = |tool, with_key, due: &[&str]| {
+            let words = words(&equivalent(tool, &config, with_key).text);
+            for due in due {
+                assert!(words.iter().any(|word| word == due), "{due} is not in {words:#?}");
+            }
+            words
+        };
+        has(
+            Tool::Sglang,
+            false,
+            &[
+                "--served-model-name=it's/$(a) model",
+                "--base-url=http://gpu:1",
+                "X-Route=a 'b'",
+                "--disable-ignore-eos",
+                "--num-prompts=7",
+            ],
+        );
+        has(
+            Tool::Vllm,
+            true,
+            &[
+                "--model=it's/$(a) model",
+                "X-Route=a 'b'",
+                "--max-concurrency=3",
+                "--random-input-len=99",
+            ],
+        );
+        has(
+            Tool::Aiperf,
+            true,
+            &["--api-key=s3cret", "--header=X-Route:a 'b'", "--isl=99", "--osl=55"],
+        );
+        for with_key in [false, true] {
+            let words = has(Tool::Guidellm, with_key, &["run"]);
+            let backend = words.iter().find_map(|word| word.strip_prefix("--backend=")).unwrap();
+            let backend: Value = serde_json::from_str(backend).unwrap_or_else(|error| panic!("{error}: {backend}"));
+            assert_eq!(backend["extras"]["body"]["user"], "it's");
+            assert_eq!(backend["model"], "it's/$(a) model");
+            assert_eq!(backend["api_key"], if with_key { json!("s3cret") } else { Value::Null });
+        }
+    }
+
+    #[test]
+    fn no_secret_is_printed_and_that_is_said() {
+        for tool in Tool::ALL {
+            let told = equivalent(tool, &unusual(), true);
+            assert!(!told.text.contains("hunter2") && !told.text.is_empty(), "{}", told.text);
+            assert!(told.apart.iter().any(|words| words.contains("look secret")), "{told:?}");
+            assert!(
+                told.apart.iter().any(|words| words.contains("OPENAI_API_KEY")),
+                "{told:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_tool_cannot_do_is_said_in_place_of_a_command() {
+        let native = RunConfig {
+            api: Api::Generate,
+            ..unusual()
+        };
+        for tool in [Tool::Vllm, Tool::Aiperf, Tool::Guidellm, Tool::InferencePerf] {
+            let told = equivalent(tool, &native, false);
+            assert!(told.text.is_empty() && told.apart.len() == 1, "{told:?}");
+        }
+        assert!(
+            equivalent(Tool::Sglang, &native, false)
+                .text
+                .contains("--backend=sglang \\")
+        );
+    }
+
+    #[test]
+    fn what_stands_for_something_else_is_named() {
+        let told = equivalent(Tool::Vllm, &RunConfig::default(), false);
+        assert!(told.text.contains(STAND_IN_URL) && told.text.contains("--model=MODEL"));
+        assert!(told.apart.iter().any(|words| words.contains("simulated")));
+        assert!(told.apart.iter().any(|words| words.contains("MODEL")));
+    }
+
+    #[test]
+    fn the_goals_go_under_each_tools_own_names() {
+        let mut config = unusual();
+        (config.slo.ttft_ms, config.slo.e2e_ms) = (Some(500.0), Some(3000.0));
+        let text = |tool| equivalent(tool, &config, false).text;
+        assert!(text(Tool::Sglang).contains("--goodput ttft:500 e2el:3000"));
+        assert!(text(Tool::Aiperf).contains("--goodput='time_to_first_token:500 request_latency:3000'"));
+        let told = equivalent(Tool::Guidellm, &config, false).apart.join(" ");
+        assert!(told.contains("SLOs are not carried over"), "{told}");
+    }
+}
