@@ -3,7 +3,7 @@
 use super::{probe, run::Run};
 use crate::{
     config::Endpoint,
-    load::reach::{self, Fetched, Seen},
+    load::reach::{self, Fetched, Seen, Touch},
 };
 
 /// A server that does not answer the second look within this is taken as unreachable.
@@ -11,9 +11,9 @@ const LOOK_MS: u32 = 3_000;
 /// A finding holds for the failures of this long.
 const FRESH_MS: f64 = 2_000.0;
 
-/// The browser's words and what they likely mean. Failures close together share one look, so that a dead server is not
+/// The browser's words and what they likely mean; `after_ms` is how long the request had been on its way. Failures close together share one look, so that a dead server is not
 /// asked twice for each request of a run.
-pub async fn diagnose(run: &Run, message: &str) -> String {
+pub async fn diagnose(run: &Run, message: &str, after_ms: f64) -> String {
     let fresh = run
         .finding
         .borrow()
@@ -27,7 +27,7 @@ pub async fn diagnose(run: &Run, message: &str) -> String {
             likely
         }
     };
-    format!("{message}. {likely}")
+    format!("{message}. {likely}{}", reach::held(after_ms))
 }
 
 async fn look(run: &Run) -> String {
@@ -35,12 +35,13 @@ async fn look(run: &Run) -> String {
         return String::new();
     };
     let (touched, open_path_readable) = probe::look_again(base_url, LOOK_MS).await;
-    if !touched && run.answered.get() {
+    let answers = touched == Touch::Answered;
+    if !answers && run.answered.get() {
         return format!(
             "Nothing answers at {base_url} now, though it did before: likely the server went away during the run."
         );
     }
-    if touched && run.listed.get() {
+    if answers && run.listed.get() {
         return format!(
             "This page can read other answers of {base_url}, so likely the server closed this connection before it \
              answered, or sends no CORS headers with this path or this error."

@@ -134,7 +134,7 @@ pub async fn exchange(run: &Rc<Run>, ask: Ask, slot: Slot) {
             Err(message) => {
                 let now_ms = run.clock.now_ms();
                 if !active.is_settled() {
-                    let likely = diagnose(run, &message).await;
+                    let likely = diagnose(run, &message, now_ms - dispatched_ms).await;
                     active.settle(|machine| machine.broken(&likely, now_ms));
                 }
             }

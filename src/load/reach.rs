@@ -20,8 +20,40 @@ pub enum Fetched {
     Silent,
 }
 
+/// What came of a request whose answer the page may not read: it shows whether anything is there at all.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Touch {
+    /// Something answered.
+    Answered,
+    /// The browser gave it up.
+    Rejected {
+        /// After how long. A port on which nothing listens turns a connection down within a round trip; a machine that
+        /// is off, a wrong address or a firewall shows only when the system loses patience.
+        after_ms: f64,
+    },
+    /// No answer in time.
+    Silent,
+}
+
+/// A rejection quicker than this came from the other machine, from the browser, or from a name server, not from patience
+/// that ran out. (Windows tries a refused connection again for two seconds.)
+const TURNED_DOWN_MS: f64 = 2_500.0;
+/// A request that was rejected later than this had been on its way: something ended it.
+const HELD_MS: f64 = 5_000.0;
+
+/// What the time to its rejection says about a request of a run; empty if nothing.
+pub fn held(after_ms: f64) -> String {
+    if after_ms < HELD_MS {
+        return String::new();
+    }
+    format!(
+        " This request was cut off after {}: likely a time limit of the server or of a proxy before it.",
+        crate::report::format::wait(after_ms / 1000.0)
+    )
+}
+
 /// What the page saw.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Seen {
     /// The base URL.
     pub base_url: String,
@@ -33,8 +65,8 @@ pub struct Seen {
     pub model: String,
     /// `GET /v1/models` with the key.
     pub models: Fetched,
-    /// A request whose answer the page may not read got one; not tried if `models` was answered.
-    pub touched: Option<bool>,
+    /// A request whose answer the page may not read; not tried if `models` was answered.
+    pub touched: Option<Touch>,
     /// `GET /health` without a key could be read; not tried if `models` was answered.
     pub open_path_readable: Option<bool>,
 }
@@ -191,7 +223,8 @@ fn rejected(seen: &Seen) -> Finding {
         );
     }
     let private = |url: &str| host(url).is_some_and(|host| is_private(&host));
-    if seen.touched == Some(false) && private(url) && !private(&seen.page_origin) {
+    let turned_down = matches!(seen.touched, Some(Touch::Rejected { after_ms }) if after_ms < TURNED_DOWN_MS);
+    if turned_down && private(url) && !private(&seen.page_origin) {
         return wrong(
             format!(
                 "Nothing could be reached at {url}. This page comes from the public network, and browsers ask before such a page \
@@ -209,14 +242,29 @@ fn rejected(seen: &Seen) -> Finding {
                 .into(),
             if seen.with_key { "Check the API key." } else { "Type the API key above." }.into(),
         ),
-        (Some(true), _) => wrong(
+        (Some(Touch::Answered), _) => wrong(
             format!("Something answers at {url}, but the browser may not read it: likely it sends no CORS headers for {}.", seen.page_origin),
             "SGLang allows all origins by itself (its embedded Rust server does not). vLLM: --allowed-origins '[\"*\"]'. \
              Ollama: OLLAMA_ORIGINS=*. Or put a proxy in front that adds Access-Control-Allow-Origin."
                 .into(),
         ),
+        (Some(Touch::Silent), _) => wrong(
+            format!("{url} did not answer within the limit: likely a firewall swallows the packets, the address is wrong, or the server hangs."),
+            "Check the address and the firewall; look at the server's log.".into(),
+        ),
+        (Some(Touch::Rejected { after_ms }), _) if after_ms >= TURNED_DOWN_MS => wrong(
+            format!(
+                "{url} could not be reached; the attempt failed only after {}: likely the machine is off, the address is wrong, or \
+                 a firewall swallows the packets.",
+                crate::report::format::wait(after_ms / 1000.0)
+            ),
+            "Check the address and the firewall. Through a machine that reaches it: ssh -L 30000:localhost:30000 HOST.".into(),
+        ),
         _ => wrong(
-            format!("Nothing answers at {url}: likely the server is not running, the port is wrong, or it cannot be reached from here."),
+            format!(
+                "Nothing answers at {url}: the attempt was turned down at once, so likely the server is not running, the port is \
+                 wrong, or its name is unknown."
+            ),
             if is_loopback(url) {
                 "Start the server, and check the port. If it runs on another machine: ssh -L 30000:localhost:30000 HOST."
             } else {
@@ -251,6 +299,8 @@ mod tests {
         }
     }
 
+    const AT_ONCE: Touch = Touch::Rejected { after_ms: 4.0 };
+
     const LIST: &str = r#"{"object":"list","data":[{"id":"tiny"},{"id":"big"}]}"#;
 
     #[test]
@@ -283,7 +333,7 @@ mod tests {
     #[test]
     fn each_cause_has_its_words() {
         let blind = |touched, open| Seen {
-            touched: Some(touched),
+            touched: Some(if touched { Touch::Answered } else { AT_ONCE }),
             open_path_readable: Some(open),
             ..seen(Fetched::Rejected)
         };
@@ -330,7 +380,7 @@ mod tests {
     fn a_public_page_that_cannot_reach_this_machine_is_told_of_the_permission() {
         let finding = judge(&Seen {
             page_origin: "https://tool.example".into(),
-            touched: Some(false),
+            touched: Some(AT_ONCE),
             ..seen(Fetched::Rejected)
         });
         assert!(finding.words.contains("browsers ask before"), "{finding:?}");
@@ -340,9 +390,36 @@ mod tests {
     fn localhost_from_an_https_page_is_no_mixed_content() {
         let finding = judge(&Seen {
             page_origin: "https://localhost:8080".into(),
-            touched: Some(false),
+            touched: Some(AT_ONCE),
             ..seen(Fetched::Rejected)
         });
         assert!(finding.words.contains("Nothing answers"), "{finding:?}");
+    }
+
+    #[test]
+    fn the_time_to_failure_tells_a_closed_port_from_packets_that_are_lost() {
+        let told = |touched| {
+            let seen = Seen {
+                base_url: "http://10.0.0.7:30000".into(),
+                touched: Some(touched),
+                open_path_readable: Some(false),
+                ..seen(Fetched::Rejected)
+            };
+            judge(&seen).words
+        };
+        assert!(told(AT_ONCE).contains("not running"), "{}", told(AT_ONCE));
+        let late = told(Touch::Rejected { after_ms: 21_000.0 });
+        assert!(late.contains("21") && late.contains("firewall"), "{late}");
+        let silent = told(Touch::Silent);
+        assert!(
+            silent.contains("within the limit") && !silent.contains("CORS"),
+            "{silent}"
+        );
+    }
+
+    #[test]
+    fn only_a_request_that_was_held_is_told_of_a_time_limit() {
+        assert_eq!(held(40.0), "");
+        assert!(held(60_000.0).contains("time limit"), "{}", held(60_000.0));
     }
 }
