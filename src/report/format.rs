@@ -1,6 +1,6 @@
 //! How numbers are written: three significant digits, a narrow space before the unit, `n/a` for what was not measured.
 
-use crate::request::Outcome;
+use crate::{metrics, request::Outcome};
 
 /// The space between a number and its unit: narrow, and never broken across lines.
 pub const NARROW_SPACE: char = '\u{202f}';
@@ -34,6 +34,17 @@ pub fn millis(value_ms: impl Into<Option<f64>>) -> String {
     match value_ms.into() {
         Some(value) if value.abs() >= 10_000.0 => with_unit(value / 1000.0, "s"),
         value => with_unit(value, "ms"),
+    }
+}
+
+/// The `p`-th percentile (0: another statistic) of a sample of `n`, ms. Where the sample is too small for it, what it
+/// would need, unless it is to be shown anyway.
+pub fn percentile(value_ms: Option<f64>, p: f64, n: u64, anyway: bool) -> String {
+    let needed = metrics::floor(p);
+    if n < needed && !anyway {
+        format!("needs n ≥ {}", count(needed))
+    } else {
+        millis(value_ms)
     }
 }
 
@@ -211,6 +222,17 @@ mod tests {
             assert_eq!(plain(wait(seconds)), text);
         }
         assert!(!wait(f64::MAX).is_empty());
+    }
+
+    #[test]
+    fn a_percentile_of_too_small_a_sample_says_what_it_needs() {
+        assert_eq!(percentile(Some(5.0), 99.0, 661, false), "needs n ≥ 662");
+        assert_eq!(percentile(Some(5.0), 99.9, 6_635, false), "needs n ≥ 6,636");
+        let shown = millis(5.0);
+        assert_eq!(percentile(Some(5.0), 99.0, 662, false), shown);
+        assert_eq!(percentile(Some(5.0), 99.0, 2, true), shown);
+        assert_eq!(percentile(Some(5.0), 0.0, 1, false), shown);
+        assert_eq!(percentile(None, 50.0, 1, false), NOT_AVAILABLE);
     }
 
     #[test]

@@ -2,9 +2,12 @@
 
 mod client;
 mod failures;
+mod goodput;
 mod latency;
 mod overview;
 mod requests;
+mod sglang;
+mod steady;
 
 use std::sync::Arc;
 
@@ -19,9 +22,12 @@ use crate::{
 };
 use client::ClientSection;
 use failures::FailureSection;
+use goodput::GoodputSection;
 use latency::LatencySection;
 use overview::Overview;
 use requests::RequestTable;
+use sglang::SglangSection;
+use steady::SteadySection;
 
 /// Charts over time have about this many buckets.
 const BUCKETS: f64 = 60.0;
@@ -46,9 +52,12 @@ pub fn ResultView(document: Arc<Document>) -> impl IntoView {
         <article class="result">
             <Overview document=document.clone() filter />
             <LatencySection document=document.clone() />
+            <GoodputSection document=document.clone() />
+            <SteadySection document=document.clone() />
             <OverTime document=document.clone() />
             <FailureSection document=document.clone() filter />
             <RequestTable document=document.clone() filter />
+            <SglangSection document=document.clone() />
             <ClientSection document />
         </article>
     }
