@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 use super::{
+    explain_cases::{CaseRow, CaseTable, judge},
     parts::{CheckField, EventTable},
     state::Page,
 };
@@ -42,12 +43,26 @@ pub fn ExplainView() -> impl IntoView {
         };
         text.with(|text| (!text.trim().is_empty()).then(|| Explained::of(text, spec, end.get())))
     });
+    let cases = RwSignal::new(Vec::<CaseRow>::new());
     let open = move |event: web_sys::Event| {
         let input: web_sys::HtmlInputElement = event_target(&event);
-        let Some(file) = input.files().and_then(|files| files.get(0)) else {
-            return;
-        };
+        let files: Vec<web_sys::File> = input
+            .files()
+            .map(|list| (0..list.length()).filter_map(|n| list.get(n)).collect())
+            .unwrap_or_default();
         input.set_value("");
+        let Some(file) = files.first().cloned() else { return };
+        if files.len() > 1 {
+            spawn_local(async move {
+                let judged = judge(files).await;
+                if judged.is_empty() {
+                    page.notice("No case is among these files: a case is a pair NAME.json and NAME.http.".to_owned());
+                }
+                cases.set(judged);
+            });
+            return;
+        }
+        cases.set(Vec::new());
         spawn_local(async move {
             match JsFuture::from(file.text()).await {
                 Ok(read) => text.set(read.as_string().unwrap_or_default()),
@@ -89,10 +104,14 @@ pub fn ExplainView() -> impl IntoView {
                     </select>
                 </label>
                 <CheckField label="A stream was asked for" ticked=stream set=move |on| stream.set(on) />
-                <label class="file">"From a file: " <input type="file" on:change=open /></label>
+                <label class="file">"From a file, or cases (NAME.json and NAME.http): " <input type="file" multiple on:change=open /></label>
+                <label class="file">"A folder of cases: " <input type="file" prop:webkitdirectory=true on:change=open /></label>
                 <button type="button" on:click=move |_| text.set(EXAMPLE.to_owned())>"Show an example"</button>
             </div>
         </section>
+        <Show when=move || cases.with(|cases| !cases.is_empty())>
+            {move || view! { <CaseTable rows=cases.get() /> }}
+        </Show>
         <div role="status" class="explained">{move || reading.get().map(Explained::view)}</div>
     }
 }

@@ -9,6 +9,7 @@ mod browser;
 mod calibration;
 mod check;
 mod explain;
+mod explain_cases;
 mod frame;
 mod inspector;
 mod live;
