@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{Api, Endpoint, LanePolicy, RunConfig, Timeouts, TokenLimit, link, slo::Slo};
+use super::{Api, Endpoint, LanePolicy, RunConfig, Timeouts, TokenLimit, link, slo::Slo, workload::{Kind, WorkloadDraft}};
 use crate::{
     demo::{DemoConfig, FaultShare},
     load::lanes,
@@ -64,6 +64,8 @@ pub struct Draft {
     pub slo_tpot_ms: String,
     /// Objective for E2E, ms; empty for none.
     pub slo_e2e_ms: String,
+    /// What the prompts are made of.
+    pub workload: WorkloadDraft,
     /// Simulated server: time to first token, ms.
     pub sim_ttft_ms: String,
     /// Simulated server: added per 1,000 prompt tokens, ms.
@@ -105,6 +107,18 @@ pub enum Field {
     SloTtft,
     SloTpot,
     SloE2e,
+    RangeRatio,
+    TokenIds,
+    Groups,
+    SystemTokens,
+    ZipfAlpha,
+    TypedPrompt,
+    WorkloadFile,
+    ContextTokens,
+    Turns,
+    TraceSpeed,
+    TraceStart,
+    TraceEnd,
     SimTtft,
     SimPrefill,
     SimItl,
@@ -169,6 +183,7 @@ impl From<&RunConfig> for Draft {
             slo_ttft_ms: optional(config.slo.ttft_ms),
             slo_tpot_ms: optional(config.slo.tpot_ms),
             slo_e2e_ms: optional(config.slo.e2e_ms),
+            workload: WorkloadDraft::from(&config.workload),
             sim_ttft_ms: config.demo.ttft_ms.to_string(),
             sim_prefill_ms: config.demo.prefill_ms_per_1k.to_string(),
             sim_itl_ms: config.demo.itl_ms.to_string(),
@@ -231,12 +246,25 @@ impl Draft {
                 tpot_ms: errors.limit(Field::SloTpot, &self.slo_tpot_ms),
                 e2e_ms: errors.limit(Field::SloE2e, &self.slo_e2e_ms),
             },
+            workload: self.workload.check(|field, message| errors.note(field, Some(message))),
             demo: if self.simulated {
                 errors.demo(self)
             } else {
                 errors.demo_quietly(self)
             },
         };
+        if config.api == Api::Chat && config.workload.sends_token_ids() {
+            errors.note(
+                Field::TokenIds,
+                Some("The chat API takes no token ids. Choose completions or generate, or send words.".into()),
+            );
+        }
+        if config.api != Api::Chat && config.workload.turns > 1 && config.workload.kind != Kind::Typed {
+            errors.note(
+                Field::Turns,
+                Some("Conversations need the chat API. Choose it, or enter 1 turn.".into()),
+            );
+        }
         if errors.0.is_empty() { Ok(config) } else { Err(errors.0) }
     }
 }

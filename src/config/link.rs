@@ -88,6 +88,9 @@ pub fn to_query(config: &RunConfig) -> String {
             put(name, &limit.to_string());
         }
     }
+    for (name, value) in config.workload.to_pairs() {
+        put(name, &value);
+    }
     if !config.demo.faults.is_empty() {
         put("sim_faults", &FaultShare::format_list(&config.demo.faults));
     }
@@ -214,12 +217,15 @@ pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
                 ));
                 continue;
             }
-            _ => {
-                if !unknown.contains(&name) {
-                    unknown.push(name);
+            other => match config.workload.take_pair(other, value) {
+                Some(understood) => understood,
+                None => {
+                    if !unknown.contains(&name) {
+                        unknown.push(name);
+                    }
+                    continue;
                 }
-                continue;
-            }
+            },
         };
         if let Err(expected) = understood {
             notes.push(format!(
@@ -360,6 +366,7 @@ mod tests {
             tpot_ms: None,
             e2e_ms: Some(3000.0),
         };
+        config.workload = crate::config::workload::tests::unusual();
         config.extra_body.insert("top_p".into(), serde_json::json!(0.5));
         config.demo.batch_limit = 2;
         config.demo.itl_ms = 0.5;

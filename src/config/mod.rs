@@ -7,6 +7,7 @@ pub mod presets;
 pub mod secret_names;
 pub mod shell;
 pub mod slo;
+pub mod workload;
 
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +55,9 @@ pub struct RunConfig {
     /// What a request must keep to count as a good one.
     #[serde(skip_serializing_if = "slo::Slo::is_empty")]
     pub slo: slo::Slo,
+    /// What the prompts are made of.
+    #[serde(skip_serializing_if = "workload::Workload::is_default")]
+    pub workload: workload::Workload,
     /// The simulated server's behaviour; unused with a real one.
     pub demo: DemoConfig,
 }
@@ -79,6 +83,7 @@ impl Default for RunConfig {
             lanes: LanePolicy::Auto,
             streams_per_lane: None,
             slo: slo::Slo::default(),
+            workload: workload::Workload::default(),
             demo: DemoConfig::default(),
         }
     }
