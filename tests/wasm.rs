@@ -2,11 +2,14 @@
 #![cfg(target_arch = "wasm32")]
 
 use streamgauge::{
-    config::{Api, RunConfig, link},
+    config::{
+        Api, RunConfig, link,
+        workload::{Kind, Workload},
+    },
     demo::{Ask, Server},
     engine::Clock,
     request::{Machine, Outcome, Spec},
-    workload::random_prompt,
+    workload::{OwnedPrompt, SHARED_PREFIX_OF_SEED_1, Source, random_prompt},
 };
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
@@ -19,6 +22,30 @@ fn a_prompt_is_the_same_as_natively() {
         random_prompt(1, false, 0, 6),
         streamgauge::workload::FIRST_PROMPT_OF_SEED_1
     );
+}
+
+#[wasm_bindgen_test]
+fn drawn_lengths_and_groups_are_the_same_as_natively() {
+    let config = RunConfig {
+        input_tokens: 4,
+        requests: 10,
+        workload: Workload {
+            kind: Kind::SharedPrefix,
+            system_tokens: 4,
+            range_ratio: 0.5,
+            zipf_alpha: 1.0,
+            ..Workload::default()
+        },
+        ..RunConfig::default()
+    };
+    let source = Source::new(&config, vec![]);
+    let texts: Vec<String> = (0..3)
+        .map(|index| match source.item(false, index).turns.remove(0).prompt {
+            OwnedPrompt::Text(text) => text,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(texts.join("|"), SHARED_PREFIX_OF_SEED_1);
 }
 
 #[wasm_bindgen_test]

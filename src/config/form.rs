@@ -2,7 +2,11 @@
 
 use std::str::FromStr;
 
-use super::{Api, Endpoint, LanePolicy, RunConfig, Timeouts, TokenLimit, link, slo::Slo, workload::{Kind, WorkloadDraft}};
+use super::{
+    Api, Endpoint, LanePolicy, RunConfig, Timeouts, TokenLimit, link,
+    slo::Slo,
+    workload::{Kind, WorkloadDraft},
+};
 use crate::{
     demo::{DemoConfig, FaultShare},
     load::lanes,

@@ -364,7 +364,10 @@ impl WorkloadDraft {
             wrong(Field::WorkloadFile, "Pick the file that holds the prompts.".into());
         }
         if file && workload.trace_end_s > 0.0 && workload.trace_end_s <= workload.trace_start_s {
-            wrong(Field::TraceEnd, "The end must come after the start; 0 for no end.".into());
+            wrong(
+                Field::TraceEnd,
+                "The end must come after the start; 0 for no end.".into(),
+            );
         }
         workload
     }

@@ -105,6 +105,7 @@ pub fn router(options: Options) -> Router {
         .route("/model_info", get(model_info))
         .route("/get_model_info", get(model_info))
         .route("/server_info", get(server_info))
+        .route("/tokenize", post(tokenize))
         .route("/health", get(|| async {}))
         .route("/ready", get(|| async {}))
         .route(
@@ -179,6 +180,17 @@ async fn server_info(State(host): State<Arc<Host>>) -> Json<Value> {
         json!({"version": concat!("streamgauge demo ", env!("CARGO_PKG_VERSION")), "served_model_name": host.options.model,
         "max_running_requests": host.options.config.batch_limit, "frontend": "rust"}),
     )
+}
+
+/// SGLang's `/tokenize`: a word is a token.
+async fn tokenize(Json(body): Json<Value>) -> Json<Value> {
+    let words = |value: &Value| value.as_str().map_or(0, |text| text.split_whitespace().count());
+    let count = match body["messages"].as_array() {
+        Some(messages) => messages.iter().map(|message| words(&message["content"])).sum(),
+        None => words(&body["prompt"]),
+    };
+    let tokens: Vec<usize> = (0..count).map(|i| 1_000 + i % 500).collect();
+    Json(json!({"tokens": tokens, "count": count, "max_model_len": 131_072}))
 }
 
 /// How long a request is to be held.

@@ -69,7 +69,7 @@ impl Pace {
 }
 
 impl Ask {
-    /// What a run's requests ask.
+    /// What a run's requests ask, of the lengths that the configuration has.
     pub fn from_config(config: &RunConfig) -> Self {
         Self {
             api: config.api,

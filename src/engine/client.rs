@@ -15,6 +15,7 @@ use crate::{
     config::{RunConfig, Secret},
     health::Health,
     load::EngineEvent,
+    workload::file::FileItem,
 };
 
 #[wasm_bindgen]
@@ -62,6 +63,7 @@ impl Engine {
     pub fn start(
         config: &RunConfig,
         key: &Secret,
+        items: Vec<FileItem>,
         on_event: impl FnMut(EngineEvent) + 'static,
     ) -> Result<Self, String> {
         let worker = spawn().map_err(|error| {
@@ -76,6 +78,7 @@ impl Engine {
             page_origin: web_sys::window()
                 .and_then(|w| w.location().origin().ok())
                 .unwrap_or_default(),
+            items,
         }));
         let on_event = Rc::new(RefCell::new(on_event));
         let watch = Rc::new(RefCell::new(PageWatch::default()));

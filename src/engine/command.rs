@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::RunConfig;
+use crate::{config::RunConfig, workload::file::FileItem};
 
 /// One message to the worker. It stays inside the browser process: the only place where a key is serialised.
 #[derive(Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Start {
     pub key: Option<String>,
     /// The page's origin: requests to it need no preflight.
     pub page_origin: String,
+    /// What was read of the workload's file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<FileItem>,
 }
 
 /// What the worker posts once it listens.

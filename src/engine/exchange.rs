@@ -5,24 +5,26 @@ use std::{
     rc::Rc,
 };
 
+use serde_json::Value;
 use web_sys::AbortController;
 
 use super::{
     diagnose::diagnose,
     lanes::Slot,
-    run::Run,
+    run::{Run, message},
     simulated::Player,
     transport::{Body, Prepared, Read},
 };
 use crate::{
     config::{Endpoint, Timeouts},
-    request::{Evidence, Flow, Machine, Outcome, Reading, RequestRecord, TimeoutKind},
+    request::{Asked, Evidence, Flow, Machine, Outcome, Reading, RequestRecord, TimeoutKind},
+    workload::{Item, OwnedPrompt, Turn},
 };
 
 /// How long a body may take to end after the verdict, so that its connection can be used again.
 const DRAIN_MS: f64 = 1_000.0;
 
-/// Which request of the run.
+/// Which request, or which conversation, of the run.
 #[derive(Clone, Copy)]
 pub struct Ask {
     /// Position in its part, from 0.
@@ -87,17 +89,81 @@ impl Active {
     }
 }
 
-/// Sends one request, reads its answer, hands its record to the run. Returns when its place on the wire is free.
-pub async fn exchange(run: &Rc<Run>, ask: Ask, slot: Slot) {
-    let Ok(abort) = AbortController::new() else { return };
-    let body = run.request_body(&ask);
-    let prepared = match &run.config.endpoint {
-        Endpoint::Simulated => Ok(None),
-        Endpoint::Http { .. } => Prepared::post(slot.url(), &run.headers(), &body, &abort.signal()).map(Some),
+/// One turn of a conversation; a request of its own is the only turn of one.
+struct Asking<'a> {
+    ask: Ask,
+    item: &'a Item,
+    turn: &'a Turn,
+    asked: Asked,
+    /// The messages before it.
+    before: &'a [Value],
+    /// Whether another turn needs the answer.
+    keep_text: bool,
+}
+
+/// Sends a request, or the turns of a conversation one after another, each with the answers before it. A turn that does
+/// not succeed ends the conversation. Returns when the place on the wire is free.
+pub async fn converse(run: &Rc<Run>, ask: Ask, slot: Slot) {
+    let item = run.item(&ask);
+    let turns = item.turns.len() as u32;
+    // Each turn has a record; conversations of up to so many turns number theirs without a clash.
+    let most_turns = run.config.workload.turns.max(1);
+    let mut before = Vec::new();
+    for (number, turn) in (0..).zip(&item.turns) {
+        if number > 0 && run.is_stopping() {
+            return;
+        }
+        let asking = Asking {
+            ask: Ask {
+                index: ask.index * most_turns + number,
+                scheduled_ms: if number == 0 {
+                    ask.scheduled_ms
+                } else {
+                    run.clock.now_ms()
+                },
+                ..ask
+            },
+            item: &item,
+            turn,
+            asked: Asked {
+                input_tokens: turn.input_tokens,
+                output_tokens: turn.output_tokens,
+                conversation: (most_turns > 1).then_some(ask.index),
+                turn: (most_turns > 1).then_some(number),
+            },
+            before: &before,
+            keep_text: number + 1 < turns,
+        };
+        let answer = exchange(run, asking, &slot).await;
+        let (OwnedPrompt::Text(question), Some(answer)) = (&turn.prompt, answer) else {
+            run.leave_out(turns - number - 1);
+            return;
+        };
+        before.push(message("user", question));
+        before.push(message("assistant", &answer));
+    }
+}
+
+/// Sends one request, reads its answer, hands its record to the run. The answer's text if it succeeded; empty if it was
+/// not to be kept.
+async fn exchange(run: &Rc<Run>, asking: Asking<'_>, slot: &Slot) -> Option<String> {
+    let abort = AbortController::new().ok()?;
+    let ask = asking.ask;
+    let made = run.request_body(asking.item, asking.turn, asking.before);
+    let prepared = match (&run.config.endpoint, &made) {
+        (_, Err(message)) => Err(message.clone()),
+        (Endpoint::Simulated, _) => Ok(None),
+        (Endpoint::Http { .. }, Ok(body)) => {
+            Prepared::post(slot.url(), &run.headers(), body, &abort.signal()).map(Some)
+        }
     };
+    let body = made.unwrap_or_default();
     let dispatched_ms = run.clock.now_ms();
     let active = Rc::new(Active {
-        machine: RefCell::new(Some(Machine::new(run.machine_spec(), dispatched_ms))),
+        machine: RefCell::new(Some(Machine::new(
+            run.machine_spec(asking.turn, asking.keep_text),
+            dispatched_ms,
+        ))),
         settled: Cell::new(false),
         abort,
         dispatched_ms,
@@ -110,7 +176,7 @@ pub async fn exchange(run: &Rc<Run>, ask: Ask, slot: Slot) {
     let mut stream = Body::None;
     match prepared {
         Ok(None) => {
-            let plan = run.simulate(dispatched_ms);
+            let plan = run.simulate(dispatched_ms, asking.turn, asking.before);
             run.clock
                 .sleep_until(
                     plan.frames
@@ -154,11 +220,17 @@ pub async fn exchange(run: &Rc<Run>, ask: Ask, slot: Slot) {
     }
 
     let machine = active.machine.borrow_mut().take();
+    let mut answer = None;
     if let Some(machine) = machine {
-        run.finished(record(run, ask, &slot, machine.finish(), headers, body));
+        let mut reading = machine.finish();
+        let text = std::mem::take(&mut reading.text);
+        answer = (reading.outcome == Outcome::Succeeded).then_some(text);
+        let mut record = record(run, ask, slot, reading, headers, body);
+        record.asked = Some(asking.asked);
+        run.finished(record);
     }
     drain(run, &active, &mut stream).await;
-    drop(slot);
+    answer
 }
 
 fn take(run: &Run, active: &Active, bytes: &[u8], now_ms: f64) {

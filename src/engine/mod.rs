@@ -14,6 +14,7 @@ pub mod probe;
 mod run;
 mod server;
 mod simulated;
+mod tokens;
 mod transport;
 mod worker;
 

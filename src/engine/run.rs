@@ -9,15 +9,17 @@ use std::{
 
 use futures_util::future::{Either, join_all, select};
 use js_sys::Uint8Array;
+use serde_json::{Value, json};
 use wasm_bindgen_futures::spawn_local;
 
 use super::{
     burst::first_wave,
     clock::{Clock, cross_origin_isolated},
     command::Start,
-    exchange::{Active, Ask, exchange},
+    exchange::{Active, Ask, converse},
     lanes::Lanes,
     server::server_facts,
+    tokens,
     worker::tell,
 };
 use crate::{
@@ -31,7 +33,7 @@ use crate::{
     protocol::{self, Concessions, Prompt},
     report::{Ending, ServerFacts, Slots},
     request::{Evidence, Failure, Outcome, RequestRecord, Rule, Spec},
-    workload::random_prompt,
+    workload::{Item, OwnedPrompt, Source, Turn},
 };
 
 /// How often the page hears of the run.
@@ -73,6 +75,13 @@ pub struct Run {
     active: RefCell<Vec<Rc<Active>>>,
     conceded: Cell<Concessions>,
     simulated: RefCell<demo::Server>,
+    source: RefCell<Source>,
+    /// Tokens around a prompt that every prompt shares: a chat template.
+    tokens_around: Cell<f64>,
+    /// Prompt tokens, and those of them that the server had cached, of successful measured requests.
+    prompt_tokens: Cell<(u64, u64)>,
+    /// Turns that were not asked because one before them failed.
+    turns_left_out: Cell<u32>,
     buffer: RefCell<Vec<u8>>,
     kept: Cell<usize>,
     kinds: RefCell<HashMap<FailureKind, u32>>,
@@ -90,6 +99,7 @@ impl Run {
     /// A run that has not begun.
     pub fn new(start: Start) -> Rc<Self> {
         let config = start.config;
+        let source = Source::new(&config, start.items);
         Rc::new(Self {
             clock: Clock::start(),
             finding: RefCell::default(),
@@ -104,6 +114,10 @@ impl Run {
             active: RefCell::default(),
             conceded: Cell::default(),
             simulated: RefCell::new(demo::Server::new(config.demo.clone(), config.seed)),
+            source: RefCell::new(source),
+            tokens_around: Cell::default(),
+            prompt_tokens: Cell::default(),
+            turns_left_out: Cell::default(),
             buffer: RefCell::default(),
             kept: Cell::new(0),
             kinds: RefCell::default(),
@@ -131,6 +145,12 @@ impl Run {
 
     /// Runs to the end and tells the page all along.
     pub async fn drive(self: Rc<Self>) {
+        if let Some(problem) = self.source.borrow().problem() {
+            tell(&EngineEvent::Failed {
+                message: problem.to_owned(),
+            });
+            return;
+        }
         {
             let health = &mut self.monitor.borrow_mut().health;
             health.clock_step_ms = self.clock.step_ms();
@@ -157,6 +177,7 @@ impl Run {
         self.closed_loop(false, self.config.requests).await;
         self.over.set(true);
         self.tell_progress();
+        self.note_prompts();
         let measured_from_ms = self.measured_from_ms.get().unwrap_or_else(|| self.clock.now_ms());
         tell(&EngineEvent::Finished(RunEnd {
             ending: if self.stopping.get() {
@@ -176,10 +197,64 @@ impl Run {
         let (server, listed) = server_facts(&self.config, &self.headers()).await;
         self.listed.set(listed);
         self.asked.borrow_mut().model.clone_from(&server.model);
+        self.calibrate().await;
         if server.demo {
             self.burst().await;
         }
         (server, self.make_lanes().await)
+    }
+
+    /// Learns how many words make the asked lengths, and which token ids there are, where prompts are made up.
+    async fn calibrate(&self) {
+        if !self.source.borrow().makes_words() || self.config.endpoint == Endpoint::Simulated {
+            return;
+        }
+        let asked = self.asked.borrow().clone();
+        let Some(tokenizer) = tokens::learn(&asked, &self.headers()).await else {
+            self.note("The server did not tell how many tokens it makes of words. Prompts have as many words as tokens were asked for.");
+            return;
+        };
+        let rate = tokenizer.rate;
+        if (rate.tokens_per_word - 1.0).abs() >= 0.005 || rate.around >= 1.0 {
+            self.note(&format!(
+                "Prompts are made to their asked length by {}: {:.2} tokens a word, {} around each prompt.",
+                tokenizer.by,
+                rate.tokens_per_word,
+                rate.around.round()
+            ));
+        }
+        if self.config.workload.sends_token_ids() && tokenizer.ids.is_empty() {
+            self.note("The server's vocabulary is not known. Token ids are drawn from 1,000 to 9,999.");
+        }
+        // Ids are sent as they are: nothing is put around them.
+        self.tokens_around.set(rate.around);
+        self.source.borrow_mut().calibrate(rate, tokenizer.ids);
+    }
+
+    fn note(&self, words: &str) {
+        self.notes.borrow_mut().push(words.to_owned());
+    }
+
+    /// What a reader should know of the prompts that were sent.
+    fn note_prompts(&self) {
+        let source = self.source.borrow();
+        let items = source.file_items() as u64;
+        if items > 0 && items < u64::from(self.config.requests) {
+            self.note(&format!(
+                "The file has {items} items for {} requests, so that items were sent again: a server may have cached them.",
+                self.config.requests
+            ));
+        }
+        let left_out = self.turns_left_out.get();
+        if left_out > 0 {
+            self.note(&format!(
+                "{left_out} turns of conversations were not asked, because a turn before them did not succeed."
+            ));
+        }
+        let (prompt, cached) = self.prompt_tokens.get();
+        if let Some(note) = crate::workload::cache_note(&self.config.workload, prompt, cached) {
+            self.note(&note);
+        }
     }
 
     /// Finds out how many requests the browser has on the wire to one name. Fewer than the rule allows are no finding:
@@ -271,7 +346,7 @@ impl Run {
                     let Some(slot) = lanes.acquire(&self.clock).await else {
                         return;
                     };
-                    exchange(self, ask, slot).await;
+                    converse(self, ask, slot).await;
                 }
             }
         }))
@@ -381,29 +456,71 @@ impl Run {
         headers
     }
 
-    /// The body of a request.
-    pub fn request_body(&self, ask: &Ask) -> String {
-        let prompt = random_prompt(self.config.seed, ask.warmup, ask.index, self.config.input_tokens);
-        protocol::request_body(&self.asked.borrow(), Prompt::Text(&prompt), self.conceded.get())
-            .map_or_else(|error| error.to_string(), |body| body.to_string())
+    /// What a request, or a conversation, asks.
+    pub fn item(&self, ask: &Ask) -> Item {
+        self.source.borrow().item(ask.warmup, ask.index)
     }
 
-    /// What the state machine must know.
-    pub fn machine_spec(&self) -> Spec {
+    /// The body of a request. `before`: the messages of the conversation so far.
+    pub fn request_body(&self, item: &Item, turn: &Turn, before: &[Value]) -> Result<String, String> {
+        let messages;
+        let prompt = match &turn.prompt {
+            OwnedPrompt::Text(text) if !before.is_empty() => {
+                messages = [before, &[message("user", text)]].concat();
+                Prompt::Messages(&messages)
+            }
+            OwnedPrompt::Text(text) => Prompt::Text(text),
+            OwnedPrompt::TokenIds(ids) => Prompt::TokenIds(ids),
+            OwnedPrompt::Messages(messages) => Prompt::Messages(messages),
+        };
+        let asked = self.asked.borrow();
+        protocol::request_body(&asked, prompt, turn.output_tokens, &item.extra, self.conceded.get())
+            .map(|body| body.to_string())
+            .map_err(|error| error.to_string())
+    }
+
+    /// What the state machine must know. Text is kept where another turn needs it.
+    pub fn machine_spec(&self, turn: &Turn, keep_text: bool) -> Spec {
         Spec {
             api: self.config.api,
             stream: self.config.stream,
-            requested_tokens: Some(u64::from(self.config.output_tokens)),
-            keep_text: false,
+            requested_tokens: Some(u64::from(turn.output_tokens)),
+            keep_text,
             keep_bytes: KEPT_PER_REQUEST,
         }
     }
 
-    /// What the simulated server will do with a request.
-    pub fn simulate(&self, now_ms: f64) -> demo::Plan {
-        self.simulated
-            .borrow_mut()
-            .plan(now_ms, &demo::Ask::from_config(&self.config))
+    /// What the simulated server will do with a request. It counts a word as a token.
+    pub fn simulate(&self, now_ms: f64, turn: &Turn, before: &[Value]) -> demo::Plan {
+        let words = |text: &str| text.split_whitespace().count() as u32;
+        let said = |messages: &[Value]| {
+            messages
+                .iter()
+                .filter_map(|m| m["content"].as_str())
+                .map(words)
+                .sum::<u32>()
+        };
+        let prompt_tokens = match &turn.prompt {
+            OwnedPrompt::Text(text) => words(text),
+            OwnedPrompt::TokenIds(ids) => ids.len() as u32,
+            OwnedPrompt::Messages(messages) => said(messages),
+        };
+        let ask = demo::Ask {
+            prompt_tokens: prompt_tokens + said(before),
+            max_tokens: turn.output_tokens,
+            ..demo::Ask::from_config(&self.config)
+        };
+        self.simulated.borrow_mut().plan(now_ms, &ask)
+    }
+
+    /// Whether nothing new may be sent.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.get()
+    }
+
+    /// So many turns of a conversation are not asked, because one before them did not succeed.
+    pub fn leave_out(&self, turns: u32) {
+        self.turns_left_out.set(self.turns_left_out.get() + turns);
     }
 
     /// A request went out.
@@ -444,8 +561,19 @@ impl Run {
             self.measured_to_ms
                 .set(self.measured_to_ms.get().max(record.times.ended_ms));
         }
+        self.count_prompt(&record);
         self.step_down(&record);
         self.records.borrow_mut().push(record);
+    }
+
+    /// Adds a record's prompt to what was cached of all. What the template puts around every prompt is cached by right.
+    fn count_prompt(&self, record: &RequestRecord) {
+        if let (false, Outcome::Succeeded, Some(prompt)) = (record.warmup, record.outcome, record.tokens.prompt) {
+            let around = self.tokens_around.get().round() as u64;
+            let cached = record.tokens.cached.unwrap_or_default().saturating_sub(around);
+            let (all, all_cached) = self.prompt_tokens.get();
+            self.prompt_tokens.set((all + prompt, all_cached + cached));
+        }
     }
 
     /// A request's place on the wire is free.
@@ -495,4 +623,9 @@ impl Run {
             self.notes.borrow_mut().push(note);
         }
     }
+}
+
+/// A chat message.
+pub fn message(role: &str, content: &str) -> Value {
+    json!({"role": role, "content": content})
 }

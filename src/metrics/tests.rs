@@ -16,6 +16,7 @@ fn record(outcome: Outcome, at_us: &[u32], tokens: &[u32]) -> RequestRecord {
     RequestRecord {
         index: 0,
         warmup: false,
+        asked: None,
         lane: 0,
         outcome,
         failure: outcome.is_failure().then(|| failure("no room", 200.0)),

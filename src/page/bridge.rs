@@ -9,7 +9,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use wasm_bindgen::{JsCast, JsValue, prelude::Closure};
 use web_sys::{CustomEvent, CustomEventInit, File};
 
-use crate::config::RunConfig;
+use crate::{
+    config::{RunConfig, workload::FileName},
+    workload::file,
+};
 
 /// The mark of this build; both halves must have the same.
 pub const BUILD: &str = env!("STREAMGAUGE_BUILD");
@@ -91,6 +94,17 @@ pub enum ToBench {
     ShowLast,
 }
 
+/// How far a file is read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Its name.
+    pub name: String,
+    /// Share that is read.
+    pub share: f64,
+    /// Prompts found so far.
+    pub items: u64,
+}
+
 /// What the bench tells the frame.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -113,6 +127,15 @@ pub enum ToFrame {
     Notice(String),
     /// Take a result's configuration into the form.
     Config(Box<RunConfig>),
+    /// How far a file of prompts is read.
+    Reading(Option<Reading>),
+    /// A file of prompts is read; the bench keeps its sample.
+    Prompts {
+        /// The file.
+        file: FileName,
+        /// What it came to.
+        summary: Box<file::Summary>,
+    },
 }
 
 const TO_BENCH: &str = "streamgauge-to-bench";

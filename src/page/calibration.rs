@@ -227,7 +227,7 @@ struct Finished {
 async fn run(step: Step, against: &Known) -> Result<Finished, String> {
     let (tell, mut told) = mpsc::unbounded();
     let run = Rc::new(RefCell::new(Finished::default()));
-    let engine = Engine::start(&step.config(against), &Secret::new(""), {
+    let engine = Engine::start(&step.config(against), &Secret::new(""), Vec::new(), {
         let run = run.clone();
         move |event| {
             let over = match event {

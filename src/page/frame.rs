@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
 use super::{
-    bridge::{self, Parcel, Scene, Tab, ToBench, ToFrame},
+    bridge::{self, Parcel, Reading, Scene, Tab, ToBench, ToFrame},
     browser,
 };
 use crate::{
@@ -12,11 +12,13 @@ use crate::{
         Endpoint, RunConfig, Secret,
         form::{Draft, FieldError},
         link,
+        workload::{FileName, Kind},
     },
     load::{
         lanes,
         reach::{self, Finding, Seen},
     },
+    workload::file::Summary,
 };
 
 /// Requests at a public host from which on a run is asked for twice.
@@ -71,6 +73,10 @@ pub struct Frame {
     pub bench: RwSignal<Bench>,
     /// Things to be told, each in a sentence; they stay until dismissed.
     pub notices: RwSignal<Vec<String>>,
+    /// The file of prompts that is being read.
+    pub reading: RwSignal<Option<Reading>>,
+    /// The file of prompts that was read, and what it came to.
+    pub prompts: RwSignal<Option<(FileName, Summary)>>,
     /// Whether the help is open.
     pub help: RwSignal<bool>,
     waiting: StoredValue<Vec<Parcel>, LocalStorage>,
@@ -96,6 +102,8 @@ impl Frame {
             bench: RwSignal::default(),
             check,
             notices: RwSignal::new(notices),
+            reading: RwSignal::default(),
+            prompts: RwSignal::default(),
             help: RwSignal::new(false),
             waiting: StoredValue::new_local(Vec::new()),
         }
@@ -153,12 +161,27 @@ impl Frame {
             ToFrame::Tab(tab) => self.tab.set(tab),
             ToFrame::Notice(words) => self.notice(words),
             ToFrame::Config(config) => self.draft.set(Draft::from(&*config)),
+            ToFrame::Reading(reading) => self.reading.set(reading),
+            ToFrame::Prompts { file, summary } => {
+                self.reading.set(None);
+                self.draft.update(|draft| {
+                    draft.workload.kind = Kind::File;
+                    draft.workload.file = Some(file.clone());
+                });
+                self.prompts.set(Some((file, *summary)));
+            }
         }
     }
 
     /// Tells the person something.
     pub fn notice(self, words: impl Into<String>) {
         self.notices.update(|notices| notices.push(words.into()));
+    }
+
+    /// Whether this file of prompts was read.
+    pub fn has_prompts(self, file: &FileName) -> bool {
+        self.prompts
+            .with(|prompts| prompts.as_ref().is_some_and(|(read, _)| read == file))
     }
 
     /// Whether the form is in sight.

@@ -18,6 +18,7 @@ mod result;
 mod setup;
 mod shell;
 mod state;
+mod workload;
 
 use wasm_bindgen::JsCast;
 

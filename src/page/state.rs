@@ -9,6 +9,7 @@ use super::{
     bridge::{self, Scene, Tab, ToBench, ToFrame},
     browser,
     live::Live,
+    workload::{self, Prompts},
 };
 use crate::{
     config::{Endpoint, RunConfig, Secret},
@@ -55,6 +56,8 @@ pub struct Page {
     pub width: RwSignal<f64>,
     engine: StoredValue<Option<Engine>, LocalStorage>,
     config: StoredValue<RunConfig>,
+    /// The prompts that were read of a file.
+    pub prompts: StoredValue<Prompts, LocalStorage>,
 }
 
 /// A request of a result, as the URL's fragment names it.
@@ -125,6 +128,7 @@ impl Page {
             width: RwSignal::new(browser::window_width()),
             engine: StoredValue::new_local(None),
             config: StoredValue::default(),
+            prompts: StoredValue::new_local(Prompts::default()),
         }
     }
 
@@ -187,9 +191,13 @@ impl Page {
         if self.is_running() {
             return;
         }
+        let items = match self.prompts.with_value(|prompts| prompts.for_run(&config.workload)) {
+            Ok(items) => items,
+            Err(message) => return self.notice(message),
+        };
         self.live.set(Live::default());
         self.config.set_value(config.clone());
-        match Engine::start(&config, key, move |event| self.on_event(event)) {
+        match Engine::start(&config, key, items, move |event| self.on_event(event)) {
             Ok(engine) => {
                 self.engine.set_value(Some(engine));
                 self.stage.set(Stage::Running);
@@ -292,7 +300,7 @@ impl Page {
         gloo_timers::callback::Timeout::new(0, move || drop(engine)).forget();
     }
 
-    /// Reads a result from a file and shows it.
+    /// Reads a file: prompts for the next run, or a result, which is shown. What it is is told by looking.
     pub fn open(self, file: web_sys::File) {
         let name = file.name();
         if self.is_running() {
@@ -301,13 +309,17 @@ impl Page {
             ));
             return;
         }
-        if file.size() > MAX_FILE_BYTES {
-            self.notice(format!(
-                "{name} is larger than any result of this page, and was not read."
-            ));
-            return;
-        }
         spawn_local(async move {
+            if self.tab.get_untracked() == Tab::Run && workload::holds_prompts(&file).await {
+                workload::read(self, file).await;
+                return;
+            }
+            if file.size() > MAX_FILE_BYTES {
+                self.notice(format!(
+                    "{name} is larger than any result of this page, and was not read."
+                ));
+                return;
+            }
             let Ok(text) = JsFuture::from(file.text()).await else {
                 self.notice(format!("{name} could not be read. Is it still there?"));
                 return;

@@ -37,8 +37,14 @@ impl std::error::Error for PromptKindError {}
 ///
 /// As SGLang's own benchmark client builds it (temperature 0, `ignore_eos`, `max_completion_tokens` for chat and
 /// `max_tokens` for completions, if the configuration does not choose), but with `stream_options`, without which nobody knows how many tokens came.
-/// `extra_body` is merged last in the manner of a JSON merge patch (RFC 7396): `null` removes a key, objects are merged key by key.
-pub fn request_body(config: &RunConfig, prompt: Prompt<'_>, conceded: Concessions) -> Result<Value, PromptKindError> {
+/// `extra_body`, and after it `item_extra` (the keys that a file brings for this one request), are merged last in the manner of a JSON merge patch (RFC 7396): `null` removes a key, objects are merged key by key.
+pub fn request_body(
+    config: &RunConfig,
+    prompt: Prompt<'_>,
+    output_tokens: u32,
+    item_extra: &Map<String, Value>,
+    conceded: Concessions,
+) -> Result<Value, PromptKindError> {
     let refused = |form| PromptKindError { api: config.api, form };
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
@@ -56,10 +62,10 @@ pub fn request_body(config: &RunConfig, prompt: Prompt<'_>, conceded: Concession
         (_, Prompt::Messages(_)) => return Err(refused("messages")),
     };
     match config.api {
-        Api::Chat | Api::Completions => put(limit_key(config, conceded), config.output_tokens.into()),
+        Api::Chat | Api::Completions => put(limit_key(config, conceded), output_tokens.into()),
         Api::Generate => put(
             "sampling_params",
-            json!({"temperature": 0, "max_new_tokens": config.output_tokens, "ignore_eos": config.ignore_eos}),
+            json!({"temperature": 0, "max_new_tokens": output_tokens, "ignore_eos": config.ignore_eos}),
         ),
     };
     put("stream", config.stream.into());
@@ -81,6 +87,7 @@ pub fn request_body(config: &RunConfig, prompt: Prompt<'_>, conceded: Concession
         };
     }
     merge(&mut body, &config.extra_body);
+    merge(&mut body, item_extra);
     Ok(Value::Object(body))
 }
 
@@ -112,6 +119,11 @@ fn merge(body: &mut Map<String, Value>, patch: &Map<String, Value>) {
 mod tests {
     use super::*;
 
+    /// A body with the configuration's own length and nothing from a file.
+    fn body_of(config: &RunConfig, prompt: Prompt<'_>, conceded: Concessions) -> Result<Value, PromptKindError> {
+        super::request_body(config, prompt, config.output_tokens, &Map::new(), conceded)
+    }
+
     fn config(api: Api, extra: Value) -> RunConfig {
         let Value::Object(extra_body) = extra else {
             panic!("an object")
@@ -127,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_chat_body_asks_for_counts_with_every_frame() {
-        let body = request_body(
+        let body = body_of(
             &config(Api::Chat, json!({})),
             Prompt::Text("hi"),
             Concessions::default(),
@@ -148,7 +160,7 @@ mod tests {
                 usage,
                 ..Concessions::default()
             };
-            request_body(&config, Prompt::Text("hi"), conceded)
+            body_of(&config, Prompt::Text("hi"), conceded)
                 .unwrap()
                 .get("stream_options")
                 .cloned()
@@ -168,7 +180,7 @@ mod tests {
                 old_limit,
                 ..Concessions::default()
             };
-            let body = request_body(&config, Prompt::Text("hi"), conceded).unwrap();
+            let body = body_of(&config, Prompt::Text("hi"), conceded).unwrap();
             (body["max_tokens"].as_u64(), body["max_completion_tokens"].as_u64())
         };
         let (old, new) = ((Some(8), None), (None, Some(8)));
@@ -185,7 +197,7 @@ mod tests {
             stream: false,
             ..config(Api::Chat, json!({}))
         };
-        let body = request_body(&config, Prompt::Text("hi"), Concessions::default()).unwrap();
+        let body = body_of(&config, Prompt::Text("hi"), Concessions::default()).unwrap();
         assert_eq!(
             (body.get("stream"), body.get("stream_options")),
             (Some(&json!(false)), None)
@@ -195,7 +207,7 @@ mod tests {
     #[test]
     fn the_native_body_takes_text_or_token_ids() {
         let config = config(Api::Generate, json!({"sampling_params": {"temperature": 0.5}}));
-        let body = request_body(&config, Prompt::TokenIds(&[1, 2]), Concessions::default()).unwrap();
+        let body = body_of(&config, Prompt::TokenIds(&[1, 2]), Concessions::default()).unwrap();
         assert_eq!(
             body,
             json!({"input_ids": [1, 2], "stream": true, "sampling_params": {"temperature": 0.5, "max_new_tokens": 8, "ignore_eos": true}})
@@ -206,15 +218,29 @@ mod tests {
     fn extra_keys_win_and_null_removes() {
         let extra =
             json!({"max_completion_tokens": null, "max_tokens": 9, "stream_options": {"continuous_usage_stats": null}});
-        let body = request_body(&config(Api::Chat, extra), Prompt::Text("hi"), Concessions::default()).unwrap();
+        let body = body_of(&config(Api::Chat, extra), Prompt::Text("hi"), Concessions::default()).unwrap();
         assert_eq!(body.get("max_completion_tokens"), None);
         assert_eq!(body["max_tokens"], 9);
         assert_eq!(body["stream_options"], json!({"include_usage": true}));
     }
 
     #[test]
+    fn keys_of_a_file_win_over_those_of_the_run() {
+        let config = config(Api::Chat, json!({"top_p": 0.1, "seed": 4}));
+        let Value::Object(extra) = json!({"top_p": 0.9, "temperature": null}) else {
+            panic!("an object")
+        };
+        let body = request_body(&config, Prompt::Text("hi"), 3, &extra, Concessions::default()).unwrap();
+        assert_eq!((&body["top_p"], &body["seed"]), (&json!(0.9), &json!(4)));
+        assert_eq!(
+            (body.get("temperature"), &body["max_completion_tokens"]),
+            (None, &json!(3))
+        );
+    }
+
+    #[test]
     fn a_prompt_of_the_wrong_form_is_refused() {
-        let chat = request_body(
+        let chat = body_of(
             &config(Api::Chat, json!({})),
             Prompt::TokenIds(&[1]),
             Concessions::default(),
@@ -224,7 +250,7 @@ mod tests {
             "/v1/chat/completions takes no token ids as a prompt"
         );
         assert!(
-            request_body(
+            body_of(
                 &config(Api::Generate, json!({})),
                 Prompt::Messages(&[]),
                 Concessions::default()

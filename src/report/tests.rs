@@ -28,6 +28,7 @@ fn record(index: u32, outcome: Outcome) -> RequestRecord {
     RequestRecord {
         index,
         warmup: false,
+        asked: None,
         lane: 0,
         outcome,
         failure,
@@ -112,6 +113,12 @@ prop_compose! {
         let outcome = Outcome::ALL[outcome];
         let mut record = record(index, outcome);
         record.lane = lane;
+        record.asked = told.then_some(crate::request::Asked {
+            input_tokens: prompt.map(|tokens| tokens as u32),
+            output_tokens: index,
+            conversation: kept.then_some(index),
+            turn: kept.then_some(1),
+        });
         let mut at_us = at_us;
         at_us.sort_unstable();
         record.times.dispatched_ms = dispatched;

@@ -118,6 +118,7 @@ impl RequestRecord {
         Self {
             index,
             warmup,
+            asked: None,
             lane,
             outcome: reading.outcome,
             failure: reading.failure,

@@ -28,4 +28,4 @@ pub use frames::{Meaning, Seen};
 pub use machine::{Flow, Machine};
 pub use outcome::{Failure, FailurePhase, Outcome, Rule, TimeoutKind};
 pub use reading::{Reading, Spec};
-pub use record::{Evidence, Marks, ReadEvidence, RequestRecord, Times, TokenCounts, TokenSource, WireCounts};
+pub use record::{Asked, Evidence, Marks, ReadEvidence, RequestRecord, Times, TokenCounts, TokenSource, WireCounts};

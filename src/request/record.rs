@@ -11,6 +11,9 @@ pub struct RequestRecord {
     pub index: u32,
     /// Whether it belongs to the warm-up.
     pub warmup: bool,
+    /// What was asked of it, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub asked: Option<Asked>,
     /// Which lane (base URL) carried it, from 0.
     pub lane: u16,
     /// How it ended.
@@ -36,6 +39,22 @@ pub struct RequestRecord {
     /// The bytes that prove a failure, within the run's bounds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub evidence: Option<Evidence>,
+}
+
+/// What a request asked for. Lengths are as asked: what came is in [`TokenCounts`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Length of the prompt, tokens; absent where nobody asked for one (typed, from a file, with answers before it).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub input_tokens: Option<u32>,
+    /// Longest answer, tokens.
+    pub output_tokens: u32,
+    /// Which conversation it belongs to, from 0; absent for a request of its own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub conversation: Option<u32>,
+    /// Which turn of that conversation it is, from 0.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turn: Option<u32>,
 }
 
 /// The moments of a request, ms since the run began. What did not happen is absent.

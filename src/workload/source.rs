@@ -17,6 +17,9 @@ const TRACE_BLOCK: u32 = 512;
 /// Token ids that nearly every vocabulary has and that are no special tokens.
 const USUAL_IDS: std::ops::Range<u32> = 1_000..10_000;
 
+/// What seed 1 gives first of shared prefixes of 2 to 4 tokens, of Zipf's popularity: the same natively and in the browser.
+pub const SHARED_PREFIX_OF_SEED_1: &str = "first below girl\n\nhalf black found|fact dark early first\n\nalways along case|first below girl\n\nfeel along between high";
+
 /// A prompt in one of the forms an API can take.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OwnedPrompt {
@@ -105,8 +108,9 @@ impl Source {
 
     /// Why nothing can be asked, if so.
     pub fn problem(&self) -> Option<&'static str> {
-        (self.workload.kind == Kind::File && self.items.is_empty())
-            .then_some("No item of the file is left to be asked. Look at the longest context, and at start and end of the trace.")
+        (self.workload.kind == Kind::File && self.items.is_empty()).then_some(
+            "No item of the file is left to be asked. Look at the longest context, and at start and end of the trace.",
+        )
     }
 
     /// Whether words are made up, so that the server's tokens per word matter.
@@ -150,7 +154,7 @@ impl Source {
                 extra: Map::new(),
             },
             Kind::Random | Kind::SharedPrefix => self.made(warmup, index),
-            Kind::File => self.from_file(warmup, index),
+            Kind::File => self.read_item(warmup, index),
         }
     }
 
@@ -182,7 +186,10 @@ impl Source {
             let (text, input_tokens) = match prefix {
                 Some((prefix, tokens)) => {
                     let question_words = self.rate.words_within(question.into());
-                    (format!("{prefix}\n\n{}", words(&mut text, question_words)), tokens + question)
+                    (
+                        format!("{prefix}\n\n{}", words(&mut text, question_words)),
+                        tokens + question,
+                    )
                 }
                 None if turn == 0 => (words(&mut text, self.rate.words_for(question)), question),
                 None => (words(&mut text, self.rate.words_within(question.into())), question),
@@ -229,7 +236,7 @@ impl Source {
         (words(&mut rng, self.rate.words_for(tokens)), tokens)
     }
 
-    fn from_file(&self, warmup: bool, index: u32) -> Item {
+    fn read_item(&self, warmup: bool, index: u32) -> Item {
         let Some(item) = self.chosen(warmup, index) else {
             return Item {
                 turns: Vec::new(),

@@ -3,6 +3,7 @@
 mod advanced;
 mod endpoint;
 mod presets;
+mod workload;
 
 use leptos::prelude::*;
 
@@ -10,7 +11,7 @@ use super::{
     bridge::ToBench,
     browser,
     frame::Frame,
-    parts::{CheckField, TextField, field_id},
+    parts::{TextField, field_id},
 };
 use crate::{
     config::{Endpoint, RunConfig, form::Field},
@@ -20,6 +21,7 @@ use crate::{
 use advanced::Advanced;
 use endpoint::EndpointPanel;
 use presets::{OtherTools, Presets};
+use workload::WorkloadPanel;
 
 /// The form.
 #[component]
@@ -44,21 +46,7 @@ pub fn Setup() -> impl IntoView {
                     <TextField field=Field::Warmup label="Warm-up requests" access=|d| &mut d.warmup hint="Sent first, in no figure." />
                     <SlotAdvice />
                 </fieldset>
-                <fieldset class="panel">
-                    <legend>"Workload"</legend>
-                    <TextField field=Field::InputTokens label="Prompt length" access=|d| &mut d.input_tokens unit="tokens" hint="Random words, about one token each." />
-                    <TextField field=Field::OutputTokens label="Longest answer" access=|d| &mut d.output_tokens unit="tokens" />
-                    <CheckField
-                        label="Ignore end of sequence, so that answers have this length"
-                        ticked=Signal::derive(move || frame.draft.with(|d| d.ignore_eos))
-                        set=move |on| frame.draft.update(|d| d.ignore_eos = on)
-                    />
-                    <CheckField
-                        label="Stream the answers"
-                        ticked=Signal::derive(move || frame.draft.with(|d| d.stream))
-                        set=move |on| frame.draft.update(|d| d.stream = on)
-                    />
-                </fieldset>
+                <WorkloadPanel />
             </div>
             <Advanced />
             <RunBar />

@@ -55,7 +55,11 @@ impl Form {
             Self::ChatBody
         } else if has("timestamp") && has("input_length") {
             Self::Trace
-        } else if has("prompt") && ["model", "max_tokens", "stream", "temperature"].iter().any(|key| has(key)) {
+        } else if has("prompt")
+            && ["model", "max_tokens", "stream", "temperature"]
+                .iter()
+                .any(|key| has(key))
+        {
             Self::CompletionsBody
         } else if ["prompt", "text", "text_input"].iter().any(|key| has(key)) {
             Self::Prompt

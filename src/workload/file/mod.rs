@@ -88,7 +88,12 @@ impl FileItem {
             Content::Conversation(said) => said.iter().map(|text| text.len() + 24).sum(),
             Content::Blocks { hashes, .. } => hashes.len() * 8,
         };
-        text + self.extra.values().map(|value| value.to_string().len() * 2).sum::<usize>() + 160
+        text + self
+            .extra
+            .values()
+            .map(|value| value.to_string().len() * 2)
+            .sum::<usize>()
+            + 160
     }
 }
 
@@ -107,4 +112,11 @@ fn message_text(message: &Value) -> String {
 
 fn message_tokens(message: &Value) -> u32 {
     estimate(&message_text(message))
+}
+
+/// Whether the beginning of a file holds prompts in one of the forms that are understood.
+pub fn holds_prompts(head: &[u8]) -> bool {
+    let mut reader = Reader::default();
+    reader.read(head);
+    !reader.finish().summary.form.is_empty()
 }

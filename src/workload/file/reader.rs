@@ -131,9 +131,9 @@ impl Reader {
     /// Reads on.
     pub fn read(&mut self, bytes: &[u8]) {
         let sample = &mut self.sample;
-        sample.hash = bytes
-            .iter()
-            .fold(sample.hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME));
+        sample.hash = bytes.iter().fold(sample.hash, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME)
+        });
         self.splitter.read(bytes, |piece| sample.take(piece));
     }
 

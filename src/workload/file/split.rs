@@ -91,7 +91,11 @@ impl Splitter {
                 self.hand_over(&mut act);
                 None
             }
-            Layout::Array if !self.closed => Some(if self.buffer.is_empty() { self.line } else { self.value_line }),
+            Layout::Array if !self.closed => Some(if self.buffer.is_empty() {
+                self.line
+            } else {
+                self.value_line
+            }),
             _ => None,
         }
     }
@@ -216,7 +220,10 @@ mod tests {
 
     #[test]
     fn a_cut_array_is_told_with_the_line_of_what_is_cut() {
-        assert_eq!(split(b"[{\"a\":1},\n{\"b\":", 4), (vec![(1, "{\"a\":1}".into())], Some(2)));
+        assert_eq!(
+            split(b"[{\"a\":1},\n{\"b\":", 4),
+            (vec![(1, "{\"a\":1}".into())], Some(2))
+        );
         assert_eq!(split(b"[\n{\"a\":1}\n", 4).1, Some(2));
         assert_eq!(split(b"", 4), (vec![], None));
     }

@@ -32,12 +32,19 @@ fn a_range_ratio_draws_lengths_evenly_and_tells_them() {
     let mean = inputs.iter().sum::<u32>() as f64 / 400.0;
     // An even draw from 50 to 100: mean 75, and 14.7 / √400 = 0.74 is the spread of the mean.
     assert!((mean - 75.0).abs() < 2.5, "{mean}");
-    assert!(items.iter().all(|item| (20..=40).contains(&item.turns[0].output_tokens)));
+    assert!(
+        items
+            .iter()
+            .all(|item| (20..=40).contains(&item.turns[0].output_tokens))
+    );
     for (item, tokens) in items.iter().zip(inputs) {
         assert_eq!(text(item).split(' ').count() as u32, tokens);
     }
     let exact = Source::new(&config(Workload::default()), vec![]).item(false, 7);
-    assert_eq!((exact.turns[0].input_tokens, exact.turns[0].output_tokens), (Some(100), 40));
+    assert_eq!(
+        (exact.turns[0].input_tokens, exact.turns[0].output_tokens),
+        (Some(100), 40)
+    );
 }
 
 #[test]
@@ -101,7 +108,11 @@ fn groups_share_their_prefix_and_nothing_else() {
         assert_eq!(prefix.split(' ').count(), 50);
         *counts.entry(prefix).or_insert(0) += 1;
     }
-    assert!(counts.len() == 5 && counts.values().all(|n| *n == 80), "{:?}", counts.values());
+    assert!(
+        counts.len() == 5 && counts.values().all(|n| *n == 80),
+        "{:?}",
+        counts.values()
+    );
     assert_eq!(questions.iter().collect::<HashSet<_>>().len(), 400);
     let changes = |prefixes: &[String]| prefixes.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert!(changes(&prefixes) > 200, "shuffled");
@@ -120,7 +131,13 @@ fn the_warm_up_has_prefixes_of_its_own() {
         ..Workload::default()
     };
     let source = Source::new(&config(workload), vec![]);
-    let prefix = |warmup, index| text(&source.item(warmup, index)).split("\n\n").next().unwrap().to_owned();
+    let prefix = |warmup, index| {
+        text(&source.item(warmup, index))
+            .split("\n\n")
+            .next()
+            .unwrap()
+            .to_owned()
+    };
     let measured: HashSet<String> = (0..400).map(|index| prefix(false, index)).collect();
     assert!((0..20).all(|index| !measured.contains(&prefix(true, index))));
 }
@@ -171,7 +188,10 @@ fn a_trace_keeps_its_times_and_what_it_shares() {
     let source = Source::new(&config(workload), items);
     assert_eq!(source.offsets_s(), [0.0, 1.5]);
     let (first, second) = (source.item(false, 0), source.item(false, 1));
-    assert_eq!((first.turns[0].input_tokens, first.turns[0].output_tokens), (Some(700), 9));
+    assert_eq!(
+        (first.turns[0].input_tokens, first.turns[0].output_tokens),
+        (Some(700), 9)
+    );
     let words = |item: &Item| text(item).split(' ').map(str::to_owned).collect::<Vec<_>>();
     let (first, second) = (words(&first), words(&second));
     assert_eq!(first.len(), 700);
@@ -200,18 +220,26 @@ fn a_file_is_shuffled_by_the_seed_filtered_and_begins_again() {
             ..config(workload)
         };
         let source = Source::new(&config, items.clone());
-        (0..60).map(|i| text(&source.item(false, i)).to_owned()).collect::<Vec<_>>()
+        (0..60)
+            .map(|i| text(&source.item(false, i)).to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(order(1, false), order(1, false));
     assert_ne!(order(1, false), order(2, false));
     let ordered = order(1, true);
-    assert_eq!((&*ordered[0], &*ordered[49], &*ordered[50]), ("prompt 0", "prompt 49", "prompt 0"));
+    assert_eq!(
+        (&*ordered[0], &*ordered[49], &*ordered[50]),
+        ("prompt 0", "prompt 49", "prompt 0")
+    );
     let workload = Workload {
         kind: Kind::File,
         context_tokens: 10,
         ..Workload::default()
     };
-    assert!(Source::new(&config(workload), items.clone()).problem().is_some(), "40 tokens of output are too many");
+    assert!(
+        Source::new(&config(workload), items.clone()).problem().is_some(),
+        "40 tokens of output are too many"
+    );
 }
 
 #[test]
@@ -239,4 +267,30 @@ fn a_conversation_has_as_many_turns_as_asked_and_its_own_lengths() {
     assert_eq!(all[1].prompt, OwnedPrompt::Text("second".into()));
     assert_eq!(all[0].output_tokens, super::super::file::estimate(said[1]));
     assert_eq!((all[2].output_tokens, turns(1, false)[0].output_tokens), (40, 40));
+}
+
+#[test]
+fn what_a_seed_gives_never_changes() {
+    // `tests/wasm.rs` has the same line for the browser.
+    assert_eq!(super::SHARED_PREFIX_OF_SEED_1, shared_of_seed_1());
+}
+
+fn shared_of_seed_1() -> String {
+    let config = RunConfig {
+        input_tokens: 4,
+        requests: 10,
+        workload: Workload {
+            kind: Kind::SharedPrefix,
+            system_tokens: 4,
+            range_ratio: 0.5,
+            zipf_alpha: 1.0,
+            ..Workload::default()
+        },
+        ..RunConfig::default()
+    };
+    let source = Source::new(&config, vec![]);
+    let texts: Vec<String> = (0..3)
+        .map(|index| text(&source.item(false, index)).to_owned())
+        .collect();
+    texts.join("|")
 }

@@ -19,7 +19,10 @@ fn fixture(name: &str) -> Found {
 fn share_gpt_gives_conversations_of_two_turns_and_more() {
     let found = fixture("sharegpt.json");
     assert_eq!(found.summary.form, "ShareGPT conversations");
-    assert_eq!((found.summary.items, found.summary.left_out, found.summary.broken), (2, 2, 0));
+    assert_eq!(
+        (found.summary.items, found.summary.left_out, found.summary.broken),
+        (2, 2, 0)
+    );
     assert_eq!(found.items[0].output_tokens, Some(7));
     assert!(matches!(&found.items[1].content, Content::Conversation(said) if said.len() == 4));
     assert_eq!(found.summary.first, "What is a token, in one sentence?");
@@ -66,8 +69,13 @@ fn a_trace_has_times_from_its_first_and_exact_lengths() {
 fn what_is_broken_is_told_with_its_line_and_the_rest_is_used() {
     let found = fixture("broken.jsonl");
     assert_eq!((found.summary.items, found.summary.broken), (2, 6));
-    let starts = ["Line 2: this is no JSON object", "Line 3: \"prompt\" is no text", "Line 4: \"output_tokens\" is no whole number",
-        "Line 6: bodies of chat requests among", "Line 7: there is no prompt"];
+    let starts = [
+        "Line 2: this is no JSON object",
+        "Line 3: \"prompt\" is no text",
+        "Line 4: \"output_tokens\" is no whole number",
+        "Line 6: bodies of chat requests among",
+        "Line 7: there is no prompt",
+    ];
     for (error, start) in found.summary.errors.iter().zip(starts) {
         assert!(error.starts_with(start), "{error}");
     }
@@ -76,9 +84,14 @@ fn what_is_broken_is_told_with_its_line_and_the_rest_is_used() {
 
 #[test]
 fn a_truncated_array_gives_what_came_whole() {
-    let found = read(b"[{\"conversations\":[{\"value\":\"a question\"},{\"value\":\"an answer\"}]},\n{\"conversations\":[{\"val");
+    let found = read(
+        b"[{\"conversations\":[{\"value\":\"a question\"},{\"value\":\"an answer\"}]},\n{\"conversations\":[{\"val",
+    );
     assert_eq!((found.summary.items, found.summary.broken), (1, 1));
-    assert_eq!(found.summary.errors, ["Line 2: the file ends in the middle of the list."]);
+    assert_eq!(
+        found.summary.errors,
+        ["Line 2: the file ends in the middle of the list."]
+    );
     let lines = read(b"{\"prompt\":\"a\"}\n{\"prompt\":\"b");
     assert_eq!(lines.summary.errors, ["Line 2: this JSON is cut off."]);
 }
@@ -87,7 +100,10 @@ fn a_truncated_array_gives_what_came_whole() {
 fn nothing_and_the_wrong_thing_give_no_items() {
     for text in [&b""[..], b"\xef\xbb\xbf", b"\n\r\n", b"[]"] {
         let found = read(text);
-        assert_eq!((found.items.len(), found.summary.broken, &*found.summary.form), (0, 0, ""));
+        assert_eq!(
+            (found.items.len(), found.summary.broken, &*found.summary.form),
+            (0, 0, "")
+        );
     }
     assert_eq!(read(b"hello\nworld").summary.broken, 2);
     assert_eq!(read(b"\xff\xfe{\x00").summary.broken, 1);
@@ -101,7 +117,9 @@ fn the_checksum_is_fnv_1a() {
 }
 
 fn many(count: u32, text: &str) -> Vec<u8> {
-    (0..count).flat_map(|i| format!("{{\"prompt\":\"{text}{i}\"}}\n").into_bytes()).collect()
+    (0..count)
+        .flat_map(|i| format!("{{\"prompt\":\"{text}{i}\"}}\n").into_bytes())
+        .collect()
 }
 
 #[test]
@@ -124,6 +142,23 @@ fn memory_stays_within_its_bound() {
     reader.read(&many(5_000, &"long ".repeat(100)));
     let found = reader.finish();
     let bytes: usize = found.items.iter().map(FileItem::bytes).sum();
-    assert!(bytes <= bound && found.items.len() > 50, "{bytes} bytes, {} items", found.items.len());
+    assert!(
+        bytes <= bound && found.items.len() > 50,
+        "{bytes} bytes, {} items",
+        found.items.len()
+    );
     assert_eq!(found.summary.items, 5_000);
+}
+
+#[test]
+fn prompts_are_told_from_results_by_looking() {
+    let sharegpt = std::fs::read("tests/workloads/sharegpt.json").unwrap();
+    assert!(super::super::holds_prompts(&sharegpt) && super::super::holds_prompts(&sharegpt[..300]));
+    assert!(!super::super::holds_prompts(
+        b"{\"format\":{\"name\":\"streamgauge\",\"version\":1},\"requests\":[{\"prompt\":1}]}"
+    ));
+    assert!(!super::super::holds_prompts(
+        b"{\n  \"format\": {\n    \"name\": \"streamgauge\"\n"
+    ));
+    assert!(!super::super::holds_prompts(b"data: {\"choices\":[]}\n\n"));
 }
