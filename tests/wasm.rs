@@ -49,6 +49,16 @@ fn drawn_lengths_and_groups_are_the_same_as_natively() {
 }
 
 #[wasm_bindgen_test]
+fn a_schedule_is_the_same_as_natively() {
+    use streamgauge::load::schedule::{FIRST_MOMENTS_OF_SEED_1_NS, reference_config, schedule};
+    let moments: Vec<u64> = schedule(&reference_config(), vec![])
+        .iter()
+        .map(|s| (s * 1e9) as u64)
+        .collect();
+    assert_eq!(moments, FIRST_MOMENTS_OF_SEED_1_NS);
+}
+
+#[wasm_bindgen_test]
 fn a_simulated_answer_is_read_as_a_success() {
     let config = RunConfig {
         output_tokens: 9,

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use super::{
     Api, Endpoint, LanePolicy, RunConfig, Timeouts, TokenLimit, link,
+    load::{Arrival, Load, MAX_DURATION_S, Rate},
     slo::Slo,
     workload::{Kind, WorkloadDraft},
 };
@@ -36,6 +37,20 @@ pub struct Draft {
     pub requests: String,
     /// Requests in flight.
     pub concurrency: String,
+    /// Name of the arrival process.
+    pub arrival: String,
+    /// Burstiness, for gamma arrivals.
+    pub burstiness: String,
+    /// Rate, as [`super::load::Rate`] is written.
+    pub rate: String,
+    /// Whether the concurrency caps an open loop.
+    pub capped: bool,
+    /// Whether the run ends by time.
+    pub timed: bool,
+    /// Its duration, s.
+    pub duration_s: String,
+    /// Grace after it, s.
+    pub grace_s: String,
     /// Warm-up requests.
     pub warmup: String,
     /// Prompt length, tokens.
@@ -97,6 +112,10 @@ pub enum Field {
     Model,
     Requests,
     Concurrency,
+    Burstiness,
+    Rate,
+    Duration,
+    Grace,
     Warmup,
     InputTokens,
     OutputTokens,
@@ -162,6 +181,16 @@ impl From<&RunConfig> for Draft {
             ignore_eos: config.ignore_eos,
             requests: config.requests.to_string(),
             concurrency: config.concurrency.to_string(),
+            arrival: config.load.arrival.name().to_owned(),
+            burstiness: match config.load.arrival {
+                Arrival::Gamma { burstiness } => burstiness.to_string(),
+                _ => "0.5".to_owned(),
+            },
+            rate: config.load.rate.to_string(),
+            capped: config.load.capped,
+            timed: config.load.duration_s.is_some(),
+            duration_s: config.load.duration_s.unwrap_or(60.0).to_string(),
+            grace_s: config.load.grace_s.to_string(),
             warmup: config.warmup.to_string(),
             input_tokens: config.input_tokens.to_string(),
             output_tokens: config.output_tokens.to_string(),
@@ -207,6 +236,8 @@ impl Draft {
     /// Every field that is wrong, in the order of the form.
     pub fn check(&self) -> Result<RunConfig, Vec<FieldError>> {
         let mut errors = Errors::default();
+        let base = RunConfig::default();
+        let open = self.arrival != Arrival::Closed.name();
         let endpoint = if self.simulated {
             Endpoint::Simulated
         } else {
@@ -221,8 +252,26 @@ impl Draft {
             api: self.api,
             model: self.model.trim().to_owned(),
             stream: self.stream,
-            requests: errors.count(Field::Requests, &self.requests, 1, MAX_REQUESTS),
-            concurrency: errors.count(Field::Concurrency, &self.concurrency, 1, MAX_CONCURRENCY),
+            requests: if self.timed {
+                // What is not in sight is not complained of.
+                self.requests
+                    .trim()
+                    .parse()
+                    .unwrap_or(base.requests)
+                    .clamp(1, MAX_REQUESTS)
+            } else {
+                errors.count(Field::Requests, &self.requests, 1, MAX_REQUESTS)
+            },
+            concurrency: if open && !self.capped {
+                self.concurrency
+                    .trim()
+                    .parse()
+                    .unwrap_or(base.concurrency)
+                    .clamp(1, MAX_CONCURRENCY)
+            } else {
+                errors.count(Field::Concurrency, &self.concurrency, 1, MAX_CONCURRENCY)
+            },
+            load: errors.load(self, open),
             warmup: errors.count(Field::Warmup, &self.warmup, 0, 1_000),
             input_tokens: errors.count(Field::InputTokens, &self.input_tokens, 1, 1_000_000),
             output_tokens: errors.count(Field::OutputTokens, &self.output_tokens, 1, 1_000_000),
@@ -311,6 +360,47 @@ impl Errors {
         self.parsed(field, text, &format!("a number from 0 to {max}"), |n: &f64| {
             (0.0..=max).contains(n)
         })
+    }
+
+    fn load(&mut self, draft: &Draft, open: bool) -> Load {
+        let base = Load::default();
+        let burstiness = if draft.arrival == "gamma" {
+            let expected = "a number above 0, such as 0.5; below 1 is bursty";
+            self.parsed(Field::Burstiness, &draft.burstiness, expected, |b: &f64| {
+                (0.01..=1000.0).contains(b)
+            })
+        } else {
+            1.0
+        };
+        let rate = match draft.rate.parse::<Rate>() {
+            Ok(rate) => rate,
+            Err(expected) => {
+                if open && draft.arrival != "trace" {
+                    self.note(Field::Rate, Some(format!("Enter {expected}.")));
+                }
+                base.rate
+            }
+        };
+        let seconds = |expected: &str| format!("a number of seconds {expected}");
+        Load {
+            arrival: Arrival::from_name(&draft.arrival, burstiness).unwrap_or_default(),
+            rate,
+            capped: draft.capped,
+            duration_s: draft.timed.then(|| {
+                let ok = |s: &f64| *s > 0.0 && *s <= MAX_DURATION_S;
+                self.parsed(
+                    Field::Duration,
+                    &draft.duration_s,
+                    &seconds("above 0, at most a day"),
+                    ok,
+                )
+            }),
+            grace_s: if draft.timed {
+                self.amount(Field::Grace, &draft.grace_s, 3_600.0)
+            } else {
+                draft.grace_s.trim().parse().unwrap_or(base.grace_s)
+            },
+        }
     }
 
     /// A limit in ms that may be left empty.

@@ -8,6 +8,7 @@ use form_urlencoded::Serializer;
 
 use super::{
     Api, Endpoint, LanePolicy, RunConfig, TokenLimit,
+    load::Arrival,
     secret_names::{is_secret_header, is_secret_name, looks_like_a_key},
 };
 use crate::demo::FaultShare;
@@ -56,6 +57,25 @@ pub fn to_query(config: &RunConfig) -> String {
     }
     if config.token_limit != base.token_limit {
         put("limit", config.token_limit.name());
+    }
+    let load = &config.load;
+    if load.arrival != base.load.arrival {
+        put("load", load.arrival.name());
+    }
+    if let Arrival::Gamma { burstiness } = load.arrival {
+        put("burstiness", &burstiness.to_string());
+    }
+    if load.rate != base.load.rate {
+        put("rate", &load.rate.to_string());
+    }
+    if load.capped != base.load.capped {
+        put("capped", flag(load.capped));
+    }
+    if let Some(duration_s) = load.duration_s {
+        put("for_s", &duration_s.to_string());
+    }
+    if load.grace_s != base.load.grace_s {
+        put("grace_s", &load.grace_s.to_string());
     }
     if config.seed != base.seed {
         put("seed", &config.seed.to_string());
@@ -127,6 +147,7 @@ pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
     let mut config = RunConfig::default();
     let mut notes = Vec::new();
     let mut lanes = Vec::new();
+    let mut burstiness = None;
     let mut unknown: Vec<Cow<'_, str>> = Vec::new();
     for (name, value) in form_urlencoded::parse(query.trim_start_matches('?').as_bytes()) {
         let value = value.trim();
@@ -158,6 +179,20 @@ pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
             "limit" => TokenLimit::from_name(value)
                 .map(|limit| config.token_limit = limit)
                 .ok_or("auto, max_tokens or max_completion_tokens"),
+            "load" => Arrival::from_name(value, burstiness.unwrap_or(1.0))
+                .map(|arrival| config.load.arrival = arrival)
+                .ok_or("closed, poisson, constant, gamma or trace"),
+            "burstiness" => {
+                let mut shape = 0.0;
+                positive(value, &mut shape).map(|()| burstiness = Some(shape))
+            }
+            "rate" => value.parse().map(|rate| config.load.rate = rate),
+            "capped" => read_flag(value, &mut config.load.capped),
+            "for_s" => {
+                let mut duration_s = 0.0;
+                positive(value, &mut duration_s).map(|()| config.load.duration_s = Some(duration_s))
+            }
+            "grace_s" => amount(value, &mut config.load.grace_s),
             "seed" => number(value, &mut config.seed),
             "first_byte_s" => amount(value, &mut config.timeouts.first_byte_s),
             "stall_s" => amount(value, &mut config.timeouts.stall_s),
@@ -266,6 +301,9 @@ pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
             shown.join(", ")
         ));
     }
+    if let (Arrival::Gamma { burstiness: shape }, Some(told)) = (&mut config.load.arrival, burstiness) {
+        *shape = told;
+    }
     if !lanes.is_empty() {
         config.lanes = LanePolicy::List { base_urls: lanes };
     }
@@ -307,14 +345,19 @@ fn amount(value: &str, target: &mut f64) -> Result<(), &'static str> {
     }
 }
 
-fn limit(value: &str, target: &mut Option<f64>) -> Result<(), &'static str> {
+fn positive(value: &str, target: &mut f64) -> Result<(), &'static str> {
     match value.parse::<f64>() {
-        Ok(ms) if ms.is_finite() && ms > 0.0 => {
-            *target = Some(ms);
+        Ok(number) if number.is_finite() && number > 0.0 => {
+            *target = number;
             Ok(())
         }
-        _ => Err("a number of milliseconds above 0"),
+        _ => Err("a number above 0"),
     }
+}
+
+fn limit(value: &str, target: &mut Option<f64>) -> Result<(), &'static str> {
+    let mut ms = 0.0;
+    positive(value, &mut ms).map(|()| *target = Some(ms))
 }
 
 fn shorten(text: &str) -> Cow<'_, str> {
@@ -361,6 +404,13 @@ mod tests {
             ..RunConfig::default()
         };
         config.streams_per_lane = Some(100);
+        config.load = crate::config::load::Load {
+            arrival: Arrival::Gamma { burstiness: 0.25 },
+            rate: "stages:5x30,0x5,10.5x30".parse().unwrap(),
+            capped: true,
+            duration_s: Some(12.5),
+            grace_s: 3.0,
+        };
         config.slo = crate::config::slo::Slo {
             ttft_ms: Some(250.5),
             tpot_ms: None,

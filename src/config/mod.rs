@@ -3,6 +3,7 @@
 pub mod commands;
 pub mod form;
 pub mod link;
+pub mod load;
 pub mod presets;
 pub mod secret_names;
 pub mod shell;
@@ -29,6 +30,8 @@ pub struct RunConfig {
     pub requests: u32,
     /// Requests in flight at a time (closed loop).
     pub concurrency: u32,
+    /// When requests are sent.
+    pub load: load::Load,
     /// Requests sent before the measured ones, in no aggregate.
     pub warmup: u32,
     /// Prompt length in tokens, as asked.
@@ -71,6 +74,7 @@ impl Default for RunConfig {
             stream: true,
             requests: 100,
             concurrency: 6,
+            load: load::Load::default(),
             warmup: 2,
             input_tokens: 128,
             output_tokens: 64,
@@ -86,6 +90,13 @@ impl Default for RunConfig {
             workload: workload::Workload::default(),
             demo: DemoConfig::default(),
         }
+    }
+}
+
+impl RunConfig {
+    /// Most requests that the load lets be in flight at a time; `None` if it knows no limit but the browser's.
+    pub fn most_in_flight(&self) -> Option<u32> {
+        (!self.load.is_open() || self.load.capped).then_some(self.concurrency)
     }
 }
 

@@ -7,6 +7,7 @@ use std::{
     rc::Rc,
 };
 
+use futures_channel::oneshot;
 use futures_util::future::{Either, join_all, select};
 use js_sys::Uint8Array;
 use serde_json::{Value, json};
@@ -23,12 +24,13 @@ use super::{
     worker::tell,
 };
 use crate::{
-    config::{Endpoint, RunConfig, Secret},
+    config::{Endpoint, RunConfig, Secret, form::MAX_REQUESTS, load::Arrival},
     demo,
     health::{Health, Monitor},
     load::{
         EngineEvent, Progress, RunEnd, TokenBucket,
         lanes::{self, LanePlan, Protocol},
+        schedule::schedule,
     },
     protocol::{self, Concessions, Prompt},
     report::{Ending, ServerFacts, Slots},
@@ -93,6 +95,8 @@ pub struct Run {
     monitor: RefCell<Monitor>,
     measured_from_ms: Cell<Option<f64>>,
     measured_to_ms: Cell<f64>,
+    /// When requests that still run are cancelled, if the run has a duration.
+    cutoff_ms: Cell<Option<f64>>,
 }
 
 impl Run {
@@ -129,6 +133,7 @@ impl Run {
             monitor: RefCell::default(),
             measured_from_ms: Cell::new(None),
             measured_to_ms: Cell::new(0.0),
+            cutoff_ms: Cell::new(None),
             config,
         })
     }
@@ -136,6 +141,11 @@ impl Run {
     /// Sends nothing new and aborts what runs.
     pub fn stop(&self) {
         self.stopping.set(true);
+        self.cut();
+    }
+
+    /// Aborts what runs, and gives out no more places.
+    fn cut(&self) {
         if let Some(lanes) = self.lanes.borrow().as_ref() {
             lanes.close();
         }
@@ -145,7 +155,7 @@ impl Run {
 
     /// Runs to the end and tells the page all along.
     pub async fn drive(self: Rc<Self>) {
-        if let Some(problem) = self.source.borrow().problem() {
+        if let Some(problem) = self.source.borrow().problem().or_else(|| self.lacks_times()) {
             tell(&EngineEvent::Failed {
                 message: problem.to_owned(),
             });
@@ -155,17 +165,18 @@ impl Run {
             let health = &mut self.monitor.borrow_mut().health;
             health.clock_step_ms = self.clock.step_ms();
             health.cross_origin_isolated = cross_origin_isolated();
-            health.slots_asked = self.config.concurrency;
         }
         spawn_local(self.clone().watch());
         let (server, plan) = match select(pin!(self.prepare()), pin!(self.until_stopped())).await {
             Either::Left((prepared, _)) => prepared,
             Either::Right(_) => (ServerFacts::of(&self.config), LanePlan::before_contact(&self.config)),
         };
+        let asked = self.config.most_in_flight().unwrap_or(plan.slots);
+        self.monitor.borrow_mut().health.slots_asked = asked;
         tell(&EngineEvent::Started {
             started_unix_ms: self.clock.started_unix_ms(),
             slots: Slots {
-                asked: self.config.concurrency,
+                asked,
                 had: plan.slots,
                 lanes: plan.base_urls,
             },
@@ -174,7 +185,7 @@ impl Run {
         spawn_local(self.clone().report());
         self.closed_loop(true, self.config.warmup).await;
         self.warming_up.set(false);
-        self.closed_loop(false, self.config.requests).await;
+        self.measure().await;
         self.over.set(true);
         self.tell_progress();
         self.note_prompts();
@@ -294,7 +305,8 @@ impl Run {
         };
         let mut lanes = make(&plan);
         if http {
-            let silent = lanes.warm_all(&self.clock, self.config.concurrency).await;
+            let at_a_time = self.config.most_in_flight().unwrap_or(plan.slots);
+            let silent = lanes.warm_all(&self.clock, at_a_time).await;
             if !silent.is_empty() {
                 let names: Vec<_> = silent.iter().map(|i| plan.base_urls[*i].clone()).collect();
                 self.notes.borrow_mut().push(format!(
@@ -304,7 +316,7 @@ impl Run {
                 ));
                 plan = plan.without(&names);
                 lanes = make(&plan);
-                lanes.warm_all(&self.clock, self.config.concurrency).await;
+                lanes.warm_all(&self.clock, at_a_time).await;
             }
         }
         {
@@ -327,6 +339,81 @@ impl Run {
         }
     }
 
+    /// Why a trace cannot be replayed, if so.
+    fn lacks_times(&self) -> Option<&'static str> {
+        let lacks = self.config.load.arrival == Arrival::Trace && self.source.borrow().offsets_s().is_empty();
+        lacks.then_some("The load goes by the times of a file, but none is chosen that has some. Pick a trace, or another kind of arrivals.")
+    }
+
+    /// The measured requests, as the load has them.
+    async fn measure(self: &Rc<Self>) {
+        let load = &self.config.load;
+        let began_ms = self.clock.now_ms();
+        if let Some(duration_s) = load.duration_s {
+            self.cutoff_ms
+                .set(Some(began_ms + (duration_s + load.grace_s) * 1000.0));
+        }
+        if load.is_open() {
+            self.open_loop(began_ms).await;
+        } else {
+            let count = match load.duration_s {
+                None => self.config.requests,
+                Some(_) => MAX_REQUESTS,
+            };
+            self.closed_loop(false, count).await;
+        }
+    }
+
+    /// Sends each request at its moment, whatever becomes of those before it. One that finds no place on the wire waits
+    /// for one, and its record tells for how long.
+    async fn open_loop(self: &Rc<Self>, began_ms: f64) {
+        let Some(lanes) = self.lanes.borrow().clone() else {
+            return;
+        };
+        let moments = schedule(&self.config, self.source.borrow().offsets_s());
+        // Each request holds a share of it; when the last is gone, the other end hears of it.
+        let (alive, all_gone) = oneshot::channel::<()>();
+        let alive = Rc::new(alive);
+        for (index, at_s) in moments.into_iter().enumerate() {
+            let ask = Ask {
+                index: index as u32,
+                warmup: false,
+                scheduled_ms: began_ms + at_s * 1000.0,
+            };
+            if !self.reaches(ask.scheduled_ms).await {
+                break;
+            }
+            let (run, lanes, alive) = (self.clone(), lanes.clone(), alive.clone());
+            spawn_local(async move {
+                if let Some(slot) = lanes.acquire(&run.clock).await {
+                    converse(&run, ask, slot).await;
+                }
+                drop(alive);
+            });
+        }
+        drop(alive);
+        let _ = all_gone.await;
+    }
+
+    /// Waits for a moment; `false` if the run is stopped before it.
+    async fn reaches(&self, due_ms: f64) -> bool {
+        while !self.stopping.get() {
+            let now_ms = self.clock.now_ms();
+            if now_ms >= due_ms {
+                return true;
+            }
+            self.clock.sleep_until(due_ms.min(now_ms + WATCH_MS)).await;
+        }
+        false
+    }
+
+    /// Whether the time in which the measured requests are sent is over.
+    fn is_late(&self) -> bool {
+        let grace_ms = self.config.load.grace_s * 1000.0;
+        let cutoff_ms = self.cutoff_ms.get();
+        cutoff_ms.is_some_and(|cutoff_ms| self.clock.now_ms() >= cutoff_ms - grace_ms)
+    }
+
     /// `count` requests, `concurrency` at a time: each that ends lets the next one go.
     async fn closed_loop(self: &Rc<Self>, warmup: bool, count: u32) {
         let Some(lanes) = self.lanes.borrow().clone() else {
@@ -337,7 +424,7 @@ impl Run {
         join_all((0..self.config.concurrency.min(count)).map(|_| {
             let lanes = lanes.clone();
             async move {
-                while next.get() < count && !self.stopping.get() {
+                while next.get() < count && !self.stopping.get() && !self.is_late() {
                     let ask = Ask {
                         index: next.replace(next.get() + 1),
                         warmup,
@@ -360,6 +447,9 @@ impl Run {
             self.clock.sleep_until(due_ms).await;
             let now_ms = self.clock.now_ms();
             self.monitor.borrow_mut().tick(due_ms, now_ms, js_sys::Date::now());
+            if self.cutoff_ms.get().is_some_and(|cutoff_ms| now_ms > cutoff_ms) {
+                self.cut();
+            }
             let active = self.active.borrow().clone();
             active
                 .iter()

@@ -1,11 +1,17 @@
 //! How long a run should take.
 
-use super::lanes::LanePlan;
+use super::{lanes::LanePlan, schedule::schedule};
 use crate::config::{Endpoint, RunConfig};
 
 /// Seconds the measured part should take, from what one request takes (ms, as seen so far) or, for the simulated
 /// server, from its settings. `None` if nothing is known.
 pub fn run_s(config: &RunConfig, e2e_ms: Option<f64>) -> Option<f64> {
+    if let Some(duration_s) = config.load.duration_s {
+        return Some(duration_s);
+    }
+    if config.load.is_open() {
+        return schedule(config, Vec::new()).last().copied();
+    }
     let at_a_time = f64::from(
         config
             .concurrency
@@ -31,6 +37,7 @@ pub fn run_s(config: &RunConfig, e2e_ms: Option<f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::load::{Arrival, Rate};
 
     #[test]
     fn a_real_server_is_unknown_until_a_request_ended() {
@@ -48,6 +55,19 @@ mod tests {
             Some(5.0),
             "6 of the 12 at a time can be on the wire"
         );
+    }
+
+    #[test]
+    fn a_schedule_or_a_duration_tells_by_itself() {
+        let mut config = RunConfig {
+            requests: 101,
+            ..RunConfig::default()
+        };
+        config.load.arrival = Arrival::Constant;
+        config.load.rate = Rate::Steady { per_s: 10.0 };
+        assert_eq!(run_s(&config, None), Some(10.0));
+        config.load.duration_s = Some(60.0);
+        assert_eq!(run_s(&config, Some(500.0)), Some(60.0));
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl LanePlan {
     pub fn new(config: &RunConfig, protocol: Protocol, seen: Option<u32>) -> Self {
         let Endpoint::Http { base_url } = &config.endpoint else {
             // No socket, no limit but the engine's own.
-            let slots = config.concurrency.min(MAX_TOTAL);
+            let slots = config.most_in_flight().unwrap_or(MAX_TOTAL).min(MAX_TOTAL);
             return Self {
                 base_urls: vec!["simulated".into()],
                 streams_per_lane: slots,
@@ -70,7 +70,8 @@ impl LanePlan {
             LanePolicy::Auto => {
                 if let Some((before, after)) = around_loopback_host(base_url) {
                     let needed = config
-                        .concurrency
+                        .most_in_flight()
+                        .unwrap_or(MAX_HTTP1_TOTAL)
                         .div_ceil(streams_per_lane)
                         .min(MAX_HTTP1_TOTAL / HTTP1_STREAMS);
                     base_urls.extend((1..needed).map(|i| format!("{before}sg{i}.localhost{after}")));
@@ -83,7 +84,13 @@ impl LanePlan {
         } else {
             MAX_HTTP1_TOTAL.max(streams_per_lane)
         };
-        let slots = streams_per_lane.saturating_mul(lanes).min(limit);
+        let possible = streams_per_lane.saturating_mul(lanes).min(limit);
+        // A cap holds even where more could be on the wire; a closed loop keeps itself to its concurrency.
+        let slots = if config.load.is_open() {
+            possible.min(config.most_in_flight().unwrap_or(possible))
+        } else {
+            possible
+        };
         Self {
             base_urls,
             streams_per_lane,
@@ -144,7 +151,14 @@ pub fn advice(config: &RunConfig) -> Option<String> {
     };
     let plan = LanePlan::before_contact(config);
     let protocol = Protocol::of(config);
-    if config.concurrency <= plan.slots {
+    if config.most_in_flight().is_none() {
+        return Some(format!(
+            "Requests go out by the clock. {} can be on the wire at a time; what finds no place waits here, and that time is \
+             shown apart from the server's.",
+            plan.slots
+        ));
+    }
+    if config.concurrency <= plan.slots || config.load.is_open() {
         let lanes = plan.base_urls.len();
         return (lanes > 1 && config.lanes == LanePolicy::Auto).then(|| {
             format!(

@@ -4,5 +4,6 @@ pub mod estimate;
 pub mod lanes;
 mod progress;
 pub mod reach;
+pub mod schedule;
 
 pub use progress::{EngineEvent, Progress, RunEnd, TokenBucket};

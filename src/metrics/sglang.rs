@@ -258,8 +258,9 @@ pub fn table(figures: &Figures, config: &RunConfig) -> String {
     };
     let float = |value: f64| format!("{value:.2}");
     row(&mut text, "Backend:", backend(config.api));
-    row(&mut text, "Traffic request rate:", "inf");
-    row(&mut text, "Max request concurrency:", &config.concurrency.to_string());
+    row(&mut text, "Traffic request rate:", &request_rate(config));
+    let cap = config.most_in_flight().map_or("not set".to_owned(), |n| n.to_string());
+    row(&mut text, "Max request concurrency:", &cap);
     row(&mut text, "Successful requests:", &figures.completed.to_string());
     row(&mut text, "Benchmark duration (s):", &float(figures.duration));
     row(
@@ -351,6 +352,15 @@ pub fn table(figures: &Figures, config: &RunConfig) -> String {
     }
     let _ = writeln!(text, "{}", "=".repeat(WIDTH));
     text
+}
+
+/// Its request rate: a closed loop is a cap on an infinite one. A rate that changes is ours alone, and written as we do.
+pub fn request_rate(config: &RunConfig) -> String {
+    if config.load.is_open() {
+        config.load.rate.to_string()
+    } else {
+        "inf".to_owned()
+    }
 }
 
 const WIDTH: usize = 50;

@@ -13,7 +13,6 @@ use super::{
     result::ResultView,
     state::{Page, Stage},
 };
-use crate::config::Endpoint;
 
 /// The bench.
 #[component]
@@ -41,10 +40,9 @@ pub fn App() -> impl IntoView {
             _ if page.tab.get() == Tab::Calibrate => view! { <CalibrateView /> }.into_any(),
             Stage::Setup => ().into_any(),
             Stage::Running => {
-                let config = page.config();
                 view! {
                     <h1 class="visually-hidden">"Run in progress"</h1>
-                    <LiveView requests=config.requests simulated=config.endpoint == Endpoint::Simulated />
+                    <LiveView config=page.config() />
                 }
                     .into_any()
             }

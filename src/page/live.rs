@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     chart::{self, Size, Theme},
+    config::{Endpoint, RunConfig},
     health::Health,
     load::{Progress, TokenBucket},
     metrics::{OutcomeCounts, Sample, Timeline},
@@ -168,20 +169,48 @@ impl Live {
         }
     }
 
-    fn left_s(&self, requests: u32) -> Option<f64> {
+    /// Seconds left of the measured part: of its duration, or by the requests that ended so far.
+    fn left_s(&self, extent: Extent) -> Option<f64> {
         let ended = self.counts.total();
         let since_ms = self.elapsed_ms - self.measured_from_ms;
+        let requests = match extent {
+            Extent::Requests(requests) => requests,
+            Extent::Seconds(duration_s) => {
+                return (!self.warming_up && ended > 0).then(|| (duration_s - since_ms / 1000.0).max(0.0));
+            }
+        };
         (ended > 0 && since_ms > 0.0)
             .then(|| since_ms / f64::from(ended) * f64::from(requests.saturating_sub(ended)) / 1000.0)
     }
 }
 
+/// How much the measured part is to be.
+#[derive(Clone, Copy, Debug)]
+enum Extent {
+    Requests(u32),
+    Seconds(f64),
+}
+
 /// The view of a run that goes on.
 #[component]
-pub fn LiveView(requests: u32, simulated: bool) -> impl IntoView {
+pub fn LiveView(config: RunConfig) -> impl IntoView {
+    let simulated = config.endpoint == Endpoint::Simulated;
+    let extent = match config.load.duration_s {
+        None => Extent::Requests(config.requests),
+        Some(duration_s) => Extent::Seconds(duration_s),
+    };
     let page = Page::get();
     let live = page.live;
-    let ended = move || live.with(|live| live.counts.total());
+    let (most, what) = match extent {
+        Extent::Requests(requests) => (f64::from(requests), "Requests ended"),
+        Extent::Seconds(duration_s) => (duration_s, "Time passed"),
+    };
+    let done = move || {
+        live.with(|live| match extent {
+            Extent::Requests(_) => f64::from(live.counts.total()),
+            Extent::Seconds(duration_s) => duration_s - live.left_s(extent).unwrap_or(duration_s),
+        })
+    };
     let state = move || {
         live.with(|live| {
             if live.stopping {
@@ -191,16 +220,16 @@ pub fn LiveView(requests: u32, simulated: bool) -> impl IntoView {
             } else if live.warming_up {
                 format!("Warming up, {} ended", live.warmup.len())
             } else {
-                format!(
-                    "{} of {} ended",
-                    format::count(live.counts.total().into()),
-                    format::count(requests.into())
-                )
+                let ended = format::count(live.counts.total().into());
+                match extent {
+                    Extent::Requests(requests) => format!("{ended} of {} ended", format::count(requests.into())),
+                    Extent::Seconds(_) => format!("{ended} ended"),
+                }
             }
         })
     };
     let left = move || {
-        live.with(|live| live.left_s(requests))
+        live.with(|live| live.left_s(extent))
             .map(|left_s| format!(" · about {} left", format::wait(left_s)))
             .unwrap_or_default()
     };
@@ -215,7 +244,7 @@ pub fn LiveView(requests: u32, simulated: bool) -> impl IntoView {
     view! {
         <section class="live" aria-label="Run in progress">
             <div class="live-bar">
-                <progress max=requests prop:value=move || f64::from(ended()) aria-label="Requests ended"></progress>
+                <progress max=most prop:value=done aria-label=what></progress>
                 <div class="live-line">
                     <strong>{state}</strong>
                     <span>{move || format!("{} in flight", live.with(|live| live.in_flight))}{left}</span>

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::{
     Document, Ending,
     format::{count, millis, number, outcome_words, percent, wait, with_unit},
+    load_words,
 };
 use crate::{
     health::Verdict,
@@ -37,9 +38,9 @@ pub fn markdown(document: &Document) -> String {
     };
     let _ = writeln!(
         out,
-        "{simulated}{model} · {} requests, {} at a time · {}{ending} · client {verdict}\n",
+        "{simulated}{model} · {} · {} sent · {}{ending} · client {verdict}\n",
+        load_words(&document.config),
         count(u64::from(summary.sent)),
-        count(u64::from(document.config.concurrency)),
         wait(summary.duration_ms / 1000.0),
     );
     for reason in &document.client.reasons {

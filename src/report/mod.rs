@@ -3,11 +3,13 @@
 mod codec;
 mod document;
 pub mod format;
+mod load_words;
 mod markdown;
 mod secrets;
 
 pub use codec::DocumentError;
 pub use document::{Document, Ending, FORMAT_VERSION, Format, ServerFacts, Slots};
+pub use load_words::load_words;
 pub use markdown::markdown;
 pub use secrets::{HIDDEN, without_secrets};
 

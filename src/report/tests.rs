@@ -325,7 +325,7 @@ fn the_markdown_summary_tells_failures_and_simulation_and_no_host() {
     document.server.model = "m`| <b>\nx".to_owned();
     let text = markdown(&document);
     assert!(
-        text.starts_with("**simulated server** · model `m'| <b> x` · 3 requests"),
+        text.starts_with("**simulated server** · model `m'| <b> x` · 100 requests, 6 at a time · 3 sent"),
         "{text}"
     );
     assert!(

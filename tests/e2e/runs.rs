@@ -320,3 +320,66 @@ async fn each_api_is_measured() {
     }
     page.close().await;
 }
+
+#[tokio::test]
+async fn an_open_loop_sends_by_the_clock_whatever_the_server_does() {
+    // Slower than the rate: a closed loop of any size would fall behind, an open one must not.
+    let demo = Demo::start(&[
+        "--ttft-ms",
+        "400",
+        "--itl-ms",
+        "5",
+        "--jitter",
+        "0.1",
+        "--batch-limit",
+        "64",
+    ]);
+    let page = Page::open(&format!("url={}&n=101&load=constant&rate=50&warmup=1&out=8", demo.url)).await;
+    page.press("Run 101 requests at 50/s (even gaps)").await;
+    page.wait_for("Rate offered").await;
+    let result = page.download_json().await;
+    assert_eq!(outcomes(&result), BTreeMap::from([("succeeded".into(), 101)]));
+    let truth = demo.truth().await;
+    let mut arrivals: Vec<f64> = measured(&truth, 1)
+        .iter()
+        .map(|request| request["arrival_unix_ms"].as_f64().expect("a time"))
+        .collect();
+    arrivals.sort_by(f64::total_cmp);
+    let rate = 100.0 / ((arrivals[100] - arrivals[0]) / 1000.0);
+    assert!(
+        (rate / 50.0 - 1.0).abs() < 0.02,
+        "the server saw {rate} requests per second"
+    );
+    let requests = result["requests"].as_array().expect("requests");
+    let scheduled = |i: usize| requests[i]["times"]["scheduled_ms"].as_f64().expect("a time");
+    for i in 1..=100 {
+        assert!(
+            (scheduled(i) - scheduled(0) - 20.0 * i as f64).abs() < 1e-6,
+            "the schedule is absolute"
+        );
+    }
+    page.close().await;
+}
+
+#[tokio::test]
+async fn a_run_of_a_given_time_ends_by_the_clock_and_cancels_what_outlasts_its_grace() {
+    let demo = Demo::start(&["--ttft-ms", "20", "--itl-ms", "3", "--faults", "stall=0.1"]);
+    let page = Page::open(&format!("url={}&c=4&for_s=1.5&grace_s=0.5&warmup=0&out=8", demo.url)).await;
+    page.press("Run for").await;
+    page.wait_for("Save JSON").await;
+    let result = page.download_json().await;
+    assert_eq!(result["ending"], "completed");
+    let counts = outcomes(&result);
+    assert!(counts["succeeded"] > 4, "{counts:?}");
+    assert!(
+        counts.get("cancelled").is_some_and(|n| (1..=4).contains(n)),
+        "{counts:?}"
+    );
+    let sum: usize = counts.values().sum();
+    assert_eq!(sum, demo.truth().await.len(), "all that was sent is told");
+    let last = result["requests"].as_array().expect("requests").iter().map(|r| {
+        r["times"]["dispatched_ms"].as_f64().expect("a time") - result["measured_from_ms"].as_f64().expect("a time")
+    });
+    assert!(last.fold(0.0, f64::max) < 1600.0, "nothing is sent after the time");
+    page.close().await;
+}

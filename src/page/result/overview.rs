@@ -12,7 +12,7 @@ use crate::{
         parts::{Figure, VerdictBadge},
         state::Page,
     },
-    report::{Document, Ending, format, markdown},
+    report::{Document, Ending, format, load_words, markdown},
     request::Outcome,
 };
 
@@ -33,11 +33,9 @@ pub fn Overview(document: Arc<Document>, filter: RwSignal<Filter>) -> impl IntoV
         Ending::Interrupted => Some("Interrupted"),
     };
     let facts = format!(
-        "{} · {} {}, {} at a time · {} prompt tokens, {} output tokens asked · {} warm-up · {} · {}",
+        "{} · {} · {} prompt tokens, {} output tokens asked · {} warm-up · {} · {}",
         crate::protocol::api_path(config.api),
-        format::count(config.requests.into()),
-        if config.requests == 1 { "request" } else { "requests" },
-        format::count(config.concurrency.min(config.requests).into()),
+        load_words(config),
         format::count(config.input_tokens.into()),
         format::count(config.output_tokens.into()),
         format::count(config.warmup.into()),
@@ -135,6 +133,21 @@ fn Headline(document: Arc<Document>) -> impl IntoView {
         1 => "1 success".to_owned(),
         n => format!("{} successes", format::count(n.into())),
     };
+    let offered = document
+        .config
+        .load
+        .is_open()
+        .then(|| crate::load::schedule::offered(&document.requests))
+        .flatten()
+        .map(|offered| {
+            view! {
+                <Figure
+                    label="Rate offered"
+                    value=format::with_unit(offered.sent_per_s, "req/s")
+                    detail=format!("{} scheduled", format::with_unit(offered.scheduled_per_s, "req/s"))
+                />
+            }
+        });
     let estimated = match summary.estimated_token_counts {
         0 => format!("{} tokens of successes", format::count(summary.output_tokens)),
         n => format!(
@@ -146,6 +159,7 @@ fn Headline(document: Arc<Document>) -> impl IntoView {
     view! {
         <div class="figures">
             <Figure label="Output throughput" value=format::with_unit(summary.output_throughput, "tok/s") detail=estimated />
+            {offered}
             <Figure label="Request throughput" value=format::with_unit(summary.request_throughput, "req/s") detail=successes />
             <Figure label="TTFT, median" value=format::millis(summary.ttft_ms.p50) detail=format!("p99 {}", format::millis(summary.ttft_ms.p99)) />
             <Figure label="ITL, median" value=format::millis(summary.itl_ms.p50) detail=format!("p99 {}", format::millis(summary.itl_ms.p99)) />
@@ -167,7 +181,10 @@ fn Outcomes(document: Arc<Document>, filter: RwSignal<Filter>) -> impl IntoView 
         .filter_map(|outcome| Some((outcome, *document.summary.outcomes.get(outcome.name())?)))
         .collect();
     let sent = document.summary.sent;
-    let unsent = document.config.requests.saturating_sub(sent);
+    let unsent = match document.config.load.duration_s {
+        None => document.config.requests.saturating_sub(sent),
+        Some(_) => 0,
+    };
     let warmup_failed = document
         .warmup
         .iter()

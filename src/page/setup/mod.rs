@@ -2,24 +2,21 @@
 
 mod advanced;
 mod endpoint;
+mod load;
 mod presets;
 mod workload;
 
 use leptos::prelude::*;
 
-use super::{
-    bridge::ToBench,
-    browser,
-    frame::Frame,
-    parts::{TextField, field_id},
-};
+use super::{bridge::ToBench, browser, frame::Frame, parts::field_id};
 use crate::{
-    config::{Endpoint, RunConfig, form::Field},
-    load::{estimate, lanes},
-    report::format,
+    config::{Endpoint, RunConfig},
+    load::estimate,
+    report::{format, load_words},
 };
 use advanced::Advanced;
 use endpoint::EndpointPanel;
+use load::LoadPanel;
 use presets::{OtherTools, Presets};
 use workload::WorkloadPanel;
 
@@ -39,38 +36,13 @@ pub fn Setup() -> impl IntoView {
             <Presets />
             <div class="panels">
                 <EndpointPanel />
-                <fieldset class="panel">
-                    <legend>"Load"</legend>
-                    <TextField field=Field::Requests label="Requests" access=|d| &mut d.requests />
-                    <TextField field=Field::Concurrency label="Concurrency" access=|d| &mut d.concurrency unit="at a time" />
-                    <TextField field=Field::Warmup label="Warm-up requests" access=|d| &mut d.warmup hint="Sent first, in no figure." />
-                    <SlotAdvice />
-                </fieldset>
+                <LoadPanel />
                 <WorkloadPanel />
             </div>
             <Advanced />
             <RunBar />
             <OtherTools />
         </form>
-    }
-}
-
-/// How the concurrency stands against what the browser can open.
-#[component]
-fn SlotAdvice() -> impl IntoView {
-    let checked = Frame::get().checked;
-    let advice = Memo::new(move |_| {
-        checked.with(|checked| {
-            let config = checked.as_ref().ok()?;
-            let short = config.concurrency > lanes::LanePlan::before_contact(config).slots;
-            Some((lanes::advice(config)?, short))
-        })
-    });
-    let warns = move || advice.with(|advice| advice.as_ref().is_some_and(|(_, short)| *short));
-    view! {
-        <Show when=move || advice.with(Option::is_some)>
-            <p class="advice" class:warn=warns>{move || advice.get().map(|(words, _)| words)}</p>
-        </Show>
     }
 }
 
@@ -116,15 +88,14 @@ fn RunBar() -> impl IntoView {
 
 /// What a press on *Run* will do.
 fn promise(config: &RunConfig) -> String {
-    let time = estimate::run_s(config, None).map_or_else(String::new, |s| format!(", about {}", format::wait(s)));
+    let time = match config.load.duration_s {
+        Some(_) => None,
+        None => estimate::run_s(config, None),
+    };
+    let time = time.map_or_else(String::new, |s| format!(", about {}", format::wait(s)));
     let at = match &config.endpoint {
         Endpoint::Simulated => " on the simulated server",
         Endpoint::Http { .. } => "",
     };
-    format!(
-        "Run {} {}, {} at a time{time}{at}",
-        format::count(config.requests.into()),
-        if config.requests == 1 { "request" } else { "requests" },
-        format::count(config.concurrency.min(config.requests).into())
-    )
+    format!("Run {}{time}{at}", load_words(config))
 }
