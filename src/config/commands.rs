@@ -1,8 +1,8 @@
 //! The same load with another tool: the way on when one browser is not enough, and the way to compare.
 //!
-//! Versions that the options were checked with by `script/check-commands`: sglang 0.5.23, aiperf 0.13, guidellm 0.8.1.
-//! Those of vLLM and inference-perf were taken from their manuals. A key is never printed: the tools read it from the
-//! environment variable `OPENAI_API_KEY`.
+//! Versions that the options were checked with by `script/check-commands`: aiperf 0.13.0, guidellm 0.8.1. Those of sglang
+//! 0.5.23 were compared with its `--help`; those of vLLM and inference-perf are not checked yet. A key is never printed: the tools read it from the environment
+//! variable `OPENAI_API_KEY`.
 
 use serde_json::{Map, Value, json};
 
