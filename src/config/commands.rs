@@ -10,6 +10,7 @@ use super::{
     Api, Endpoint, RunConfig, TokenLimit,
     secret_names::{is_secret_header, is_secret_name, looks_like_a_key},
     shell::quote,
+    workload::Kind,
 };
 
 /// Where a command goes if the simulated server is chosen, which no other tool can reach.
@@ -158,8 +159,14 @@ impl<'a> Parts<'a> {
             apart.push("Set the environment variable OPENAI_API_KEY to your key first.".to_owned());
         }
         apart.push(
-            "The prompts are others, though of the same length; the three time-outs and the lanes have no counterpart."
-                .to_owned(),
+            match config.workload.kind {
+                Kind::Random => "The prompts are others, though of the same length; the three time-outs and the lanes have no counterpart.",
+                Kind::SharedPrefix => "The prompts are others; the three time-outs and the lanes have no counterpart.",
+                Kind::Typed | Kind::File => {
+                    "The prompts are not carried over: random ones stand for them. The three time-outs and the lanes have no counterpart."
+                }
+            }
+            .to_owned(),
         );
         Self {
             config,
@@ -174,6 +181,24 @@ impl<'a> Parts<'a> {
 
     fn apart(&mut self, words: &str) {
         self.apart.push(words.to_owned());
+    }
+
+    /// Says that a tool's requests are no conversations, if they are here.
+    fn one_turn(&mut self) {
+        if self.config.workload.turns > 1 {
+            self.apart("Conversations are not carried over: each request stands alone.");
+        }
+    }
+
+    /// Says what a tool's random prompts of one length leave out.
+    fn one_length(&mut self) {
+        if self.config.workload.kind == Kind::SharedPrefix {
+            self.apart("Shared prefixes are not carried over: prompts have the length of the question alone.");
+        }
+        if self.config.workload.range_ratio < 1.0 {
+            self.apart("Drawn lengths are not carried over: all prompts and answers have the longest.");
+        }
+        self.one_turn();
     }
 
     fn cannot(&mut self, words: &str) -> String {
@@ -212,11 +237,34 @@ impl<'a> Parts<'a> {
         } else {
             self.apart.retain(|words| !words.contains(STAND_IN_MODEL));
         }
-        line.option("--dataset-name", "random-ids");
-        line.number("--random-input-len", config.input_tokens);
-        line.number("--random-output-len", config.output_tokens);
-        line.number("--random-range-ratio", "1.0");
-        line.number("--num-prompts", config.requests);
+        let workload = &config.workload;
+        if workload.kind == Kind::SharedPrefix {
+            line.option("--dataset-name", "generated-shared-prefix");
+            line.number("--gsp-num-groups", workload.groups);
+            line.number(
+                "--gsp-prompts-per-group",
+                config.requests.div_ceil(workload.groups.max(1)),
+            );
+            line.number("--gsp-system-prompt-len", workload.system_tokens);
+            line.number("--gsp-question-len", config.input_tokens);
+            line.number("--gsp-output-len", config.output_tokens);
+            line.number("--gsp-range-ratio", format!("{:?}", workload.range_ratio));
+            line.number("--gsp-num-turns", workload.turns.max(1));
+            if workload.ordered {
+                line.flag("--gsp-ordered");
+            }
+            if workload.zipf_alpha > 0.0 {
+                line.option("--gsp-group-distribution", "zipf");
+                line.number("--gsp-zipf-alpha", format!("{:?}", workload.zipf_alpha));
+            }
+        } else {
+            line.option("--dataset-name", "random-ids");
+            line.number("--random-input-len", config.input_tokens);
+            line.number("--random-output-len", config.output_tokens);
+            line.number("--random-range-ratio", format!("{:?}", workload.range_ratio));
+            line.number("--num-prompts", config.requests);
+            self.one_turn();
+        }
         line.number("--max-concurrency", config.concurrency);
         line.number("--warmup-requests", config.warmup);
         line.number("--seed", config.seed);
@@ -258,6 +306,7 @@ impl<'a> Parts<'a> {
 
     fn vllm(&mut self) -> String {
         let config = self.config;
+        self.one_length();
         let (backend, path) = match config.api {
             Api::Chat => ("openai-chat", "/v1/chat/completions"),
             Api::Completions => ("openai", "/v1/completions"),
@@ -305,6 +354,7 @@ impl<'a> Parts<'a> {
 
     fn aiperf(&mut self) -> String {
         let config = self.config;
+        self.one_length();
         let kind = match config.api {
             Api::Chat => "chat",
             Api::Completions => "completions",
@@ -355,6 +405,7 @@ impl<'a> Parts<'a> {
 
     fn guidellm(&mut self) -> String {
         let config = self.config;
+        self.one_length();
         let path = match config.api {
             Api::Chat | Api::Completions => crate::protocol::api_path(config.api),
             Api::Generate => return self.cannot("guidellm does not know SGLang's /generate."),
@@ -468,6 +519,7 @@ impl<'a> Parts<'a> {
         if !self.config.slo.is_empty() {
             self.apart("The SLOs are not carried over.");
         }
+        self.one_length();
         self.apart("It counts an error inside a stream as a success with 0 tokens.");
         yaml
     }
@@ -481,6 +533,7 @@ fn closing(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::workload::Workload;
 
     fn unusual() -> RunConfig {
         let mut config = RunConfig {
@@ -595,6 +648,32 @@ mod tests {
                 .text
                 .contains("--backend=sglang \\")
         );
+    }
+
+    #[test]
+    fn a_workload_is_carried_over_or_said_to_be_left_out() {
+        let mut config = unusual();
+        config.workload = Workload {
+            kind: Kind::SharedPrefix,
+            groups: 7,
+            range_ratio: 0.5,
+            turns: 2,
+            ..Workload::default()
+        };
+        let sglang = equivalent(Tool::Sglang, &config, false);
+        let flags = words(&sglang.text);
+        assert!(flags.contains(&"--gsp-num-groups=7".to_owned()), "{flags:?}");
+        for tool in [Tool::Vllm, Tool::Aiperf, Tool::Guidellm, Tool::InferencePerf] {
+            let apart = equivalent(tool, &config, false).apart.join(" ");
+            // A tool that cannot do it at all says that and nothing else.
+            let carries = ["Shared prefixes", "Drawn lengths", "Conversations"]
+                .iter()
+                .all(|words| apart.contains(words));
+            assert!(
+                carries || equivalent(tool, &config, false).text.is_empty(),
+                "{tool:?}: {apart}"
+            );
+        }
     }
 
     #[test]

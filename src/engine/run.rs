@@ -226,7 +226,8 @@ impl Run {
             return;
         };
         let rate = tokenizer.rate;
-        if (rate.tokens_per_word - 1.0).abs() >= 0.005 || rate.around >= 1.0 {
+        let ids = self.config.workload.sends_token_ids();
+        if !ids && ((rate.tokens_per_word - 1.0).abs() >= 0.005 || rate.around >= 1.0) {
             self.note(&format!(
                 "Prompts are made to their asked length by {}: {:.2} tokens a word, {} around each prompt.",
                 tokenizer.by,
@@ -234,10 +235,9 @@ impl Run {
                 rate.around.round()
             ));
         }
-        if self.config.workload.sends_token_ids() && tokenizer.ids.is_empty() {
+        if ids && tokenizer.ids.is_empty() {
             self.note("The server's vocabulary is not known. Token ids are drawn from 1,000 to 9,999.");
         }
-        // Ids are sent as they are: nothing is put around them.
         self.tokens_around.set(rate.around);
         self.source.borrow_mut().calibrate(rate, tokenizer.ids);
     }

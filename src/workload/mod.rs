@@ -1,9 +1,11 @@
 //! What is asked: the prompts. [`Source`] makes them, from the seed or from what [`file`] read.
 
 pub mod file;
+mod lengths;
 mod random;
 mod source;
 
+pub use lengths::{Lengths, lengths};
 pub use random::{FIRST_PROMPT_OF_SEED_1, WordRate, calibration_text, random_prompt};
 pub use source::{Item, OwnedPrompt, SHARED_PREFIX_OF_SEED_1, Source, Turn};
 

@@ -1,5 +1,7 @@
 //! The prompts of one run.
 
+use std::cmp::Ordering;
+
 use rand::{Rng, seq::SliceRandom};
 use serde_json::{Map, Value};
 
@@ -83,7 +85,13 @@ impl Source {
                     .is_none_or(|at_s| at_s >= start_s && (end_s == 0.0 || at_s < end_s));
                 within && (workload.context_tokens == 0 || item.tokens(config.output_tokens) <= workload.context_tokens)
             });
-            items.sort_by_key(|item| item.position);
+            // A trace by its times, which need not be in order in the file; all else as it stands there.
+            items.sort_by(|a, b| {
+                a.at_s
+                    .partial_cmp(&b.at_s)
+                    .unwrap_or(Ordering::Equal)
+                    .then(a.position.cmp(&b.position))
+            });
             if !workload.ordered && items.iter().all(|item| item.at_s.is_none()) {
                 items.shuffle(&mut rng);
             }
@@ -133,8 +141,7 @@ impl Source {
     /// When a trace's requests are due, s since the first of the chosen part, sped up as asked. Empty if the file has no times.
     pub fn offsets_s(&self) -> Vec<f64> {
         let times: Option<Vec<f64>> = self.items.iter().map(|item| item.at_s).collect();
-        let mut times = times.unwrap_or_default();
-        times.sort_by(f64::total_cmp);
+        let times = times.unwrap_or_default();
         let first = times.first().copied().unwrap_or_default();
         times
             .iter()

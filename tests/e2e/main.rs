@@ -6,3 +6,4 @@ mod health;
 mod looks;
 mod reading;
 mod runs;
+mod workloads;

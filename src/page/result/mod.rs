@@ -8,6 +8,7 @@ mod overview;
 mod requests;
 mod sglang;
 mod steady;
+mod workload;
 
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ use overview::Overview;
 use requests::RequestTable;
 use sglang::SglangSection;
 use steady::SteadySection;
+use workload::WorkloadSection;
 
 /// Charts over time have about this many buckets.
 const BUCKETS: f64 = 60.0;
@@ -58,6 +60,7 @@ pub fn ResultView(document: Arc<Document>) -> impl IntoView {
             <FailureSection document=document.clone() filter />
             <RequestTable document=document.clone() filter />
             <SglangSection document=document.clone() />
+            <WorkloadSection document=document.clone() />
             <ClientSection document />
         </article>
     }

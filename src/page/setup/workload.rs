@@ -29,6 +29,11 @@ pub fn WorkloadPanel() -> impl IntoView {
             />
         }
     };
+    let timed = move || {
+        frame
+            .prompts
+            .with(|prompts| prompts.as_ref().is_some_and(|(_, summary)| summary.timed))
+    };
     let of_kind = move || {
         match kind.get() {
         Kind::Random => view! {
@@ -56,6 +61,11 @@ pub fn WorkloadPanel() -> impl IntoView {
             {tick("In the file's order, not shuffled", |d| &mut d.workload.ordered)}
             {tick("Answers as long as the file says", |d| &mut d.workload.file_lengths)}
             <TextField field=Field::ContextTokens label="Leave out what is longer than" access=|d| &mut d.workload.context_tokens unit="tokens" hint="Prompt and answer, estimated. 0: nothing." />
+            <Show when=timed>
+                <TextField field=Field::TraceSpeed label="Speed-up" access=|d| &mut d.workload.trace_speed hint="For arrivals at the trace's times. 2: twice as fast." />
+                <TextField field=Field::TraceStart label="Trace from" access=|d| &mut d.workload.trace_start_s unit="s" />
+                <TextField field=Field::TraceEnd label="Trace to" access=|d| &mut d.workload.trace_end_s unit="s" hint="0: to its end." />
+            </Show>
         }
         .into_any(),
     }
