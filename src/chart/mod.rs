@@ -10,12 +10,16 @@ mod outcomes;
 mod palette;
 mod throughput;
 mod ticks;
+mod ttft;
+mod waterfall;
 
 pub use breakdown::{breakdown_height, failure_breakdown};
 pub use distribution::{cdf, histogram};
 pub use outcomes::outcomes_over_time;
 pub use palette::{custom_properties, outcome_colour, standalone};
 pub use throughput::throughput_over_time;
+pub use ttft::{Scale, ttft_over_time};
+pub use waterfall::{Phase, Rows, Span, rows_in_view, spans};
 
 /// Colours of a drawing where the page sets none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

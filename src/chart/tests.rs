@@ -3,8 +3,28 @@
 use super::*;
 use crate::{
     metrics::{FailureGroup, OutcomeCounts, Sample, Timeline},
-    request::{Outcome, Rule},
+    request::{Marks, Outcome, RequestRecord, Rule, Times, TokenCounts, WireCounts},
 };
+
+/// A request with these times.
+pub(super) fn record(outcome: Outcome, times: Times) -> RequestRecord {
+    RequestRecord {
+        index: 0,
+        warmup: false,
+        lane: 0,
+        outcome,
+        failure: None,
+        times,
+        status: Some(200),
+        response_id: None,
+        finish_reason: None,
+        marks: Marks::default(),
+        tokens: TokenCounts::default(),
+        wire: WireCounts::default(),
+        evidence: None,
+        asked: None,
+    }
+}
 
 const SIZE: Size = Size {
     width: 720,

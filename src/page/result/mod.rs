@@ -7,7 +7,9 @@ mod latency;
 mod overview;
 mod requests;
 mod sglang;
+mod spread;
 mod steady;
+mod waterfall;
 mod workload;
 
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use leptos::prelude::*;
 
 use super::{live::chart_size, parts::ChartView, state::Page};
 use crate::{
-    chart::{self, Theme},
+    chart::{self, Scale, Theme},
     metrics,
     report::Document,
     request::Outcome,
@@ -28,7 +30,9 @@ use latency::LatencySection;
 use overview::Overview;
 use requests::RequestTable;
 use sglang::SglangSection;
+use spread::SpreadSection;
 use steady::SteadySection;
+use waterfall::WaterfallSection;
 use workload::WorkloadSection;
 
 /// Charts over time have about this many buckets.
@@ -57,7 +61,9 @@ pub fn ResultView(document: Arc<Document>) -> impl IntoView {
             <GoodputSection document=document.clone() />
             <SteadySection document=document.clone() />
             <OverTime document=document.clone() />
+            <SpreadSection document=document.clone() />
             <FailureSection document=document.clone() filter />
+            <WaterfallSection document=document.clone() />
             <RequestTable document=document.clone() filter />
             <SglangSection document=document.clone() />
             <WorkloadSection document=document.clone() />
@@ -81,26 +87,30 @@ fn OverTime(document: Arc<Document>) -> impl IntoView {
         document.duration_ms,
         bucket_ms,
     );
-    let samples = metrics::samples(&document.requests);
     let size = Signal::derive(move || chart_size(page.width.get(), 240));
-    let (timeline, samples) = (StoredValue::new(timeline), StoredValue::new(samples));
+    let timeline = StoredValue::new(timeline);
+    let log = RwSignal::new(false);
     let throughput =
         Signal::derive(move || timeline.with_value(|t| chart::throughput_over_time(t, size.get(), Theme::Light)));
     let outcomes =
         Signal::derive(move || timeline.with_value(|t| chart::outcomes_over_time(t, size.get(), Theme::Light)));
-    let ttft =
-        Signal::derive(move || samples.with_value(|s| chart::histogram("TTFT", &s.ttft_ms, size.get(), Theme::Light)));
-    let itl =
-        Signal::derive(move || samples.with_value(|s| chart::histogram("ITL", &s.itl_ms, size.get(), Theme::Light)));
+    let ttft = Signal::derive(move || {
+        let scale = if log.get() { Scale::Log } else { Scale::Linear };
+        let (origin, duration) = (document.measured_from_ms, document.duration_ms);
+        chart::ttft_over_time(&document.requests, origin, duration, scale, size.get(), Theme::Light)
+    });
     view! {
         <section id="over-time" aria-labelledby="over-time-title">
-            <h2 id="over-time-title">"Over time, and how it is spread"</h2>
+            <h2 id="over-time-title">"Over time"</h2>
             <div class="charts">
                 <ChartView title="Output tokens over time" drawing=throughput />
                 <ChartView title="Requests ended over time" drawing=outcomes />
-                <ChartView title="TTFT" drawing=ttft />
-                <ChartView title="ITL" drawing=itl />
+                <ChartView title="Time to first token over time" drawing=ttft />
             </div>
+            <label class="small">
+                <input type="checkbox" on:change:target=move |event| log.set(event.target().checked()) />
+                " TTFT on a log scale"
+            </label>
         </section>
     }
 }
