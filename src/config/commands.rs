@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Api, Endpoint, RunConfig, TokenLimit,
+    load::{Arrival, Rate},
     secret_names::{is_secret_header, is_secret_name, looks_like_a_key},
     shell::quote,
     workload::Kind,
@@ -216,6 +217,38 @@ impl<'a> Parts<'a> {
             .collect()
     }
 
+    /// The rate of an open loop that does not change, requests per second; for one that does, its first, and that is said.
+    fn rate(&mut self) -> Option<f64> {
+        let load = &self.config.load;
+        let rate = match (&load.rate, load.arrival) {
+            (_, Arrival::Closed) => return None,
+            (_, Arrival::Trace) => {
+                self.apart("The times of the trace are not carried over.");
+                return None;
+            }
+            (Rate::Steady { per_s }, _) => return Some(*per_s),
+            (Rate::Ramp { from_per_s, .. }, _) => *from_per_s,
+            (Rate::Stages { stages }, _) => stages.first()?.per_s,
+        };
+        self.apart("The rate stays as it begins here: ramps and stages are not carried over.");
+        Some(rate)
+    }
+
+    /// Says which gaps a tool has instead of those asked, if it has others.
+    fn gaps(&mut self, has: impl Fn(Arrival) -> bool, instead: &str) {
+        let arrival = self.config.load.arrival;
+        if arrival != Arrival::Trace && !has(arrival) {
+            self.apart(&format!("Gaps between requests are {instead} not {}.", arrival.name()));
+        }
+    }
+
+    /// Says so if the run ends by time here.
+    fn ends_by_number(&mut self) {
+        if self.config.load.duration_s.is_some() {
+            self.apart("It ends after the number of requests, not after a time.");
+        }
+    }
+
     fn body_text(&self) -> String {
         Value::Object(self.body.clone()).to_string()
     }
@@ -265,7 +298,14 @@ impl<'a> Parts<'a> {
             line.number("--num-prompts", config.requests);
             self.one_turn();
         }
-        line.number("--max-concurrency", config.concurrency);
+        if let Some(rate) = self.rate() {
+            line.number("--request-rate", rate);
+            self.gaps(|arrival| arrival == Arrival::Poisson, "those of a Poisson process,");
+        }
+        if let Some(most) = config.most_in_flight() {
+            line.number("--max-concurrency", most);
+        }
+        self.ends_by_number();
         line.number("--warmup-requests", config.warmup);
         line.number("--seed", config.seed);
         if !config.stream {
@@ -321,7 +361,18 @@ impl<'a> Parts<'a> {
         line.number("--random-input-len", config.input_tokens);
         line.number("--random-output-len", config.output_tokens);
         line.number("--num-prompts", config.requests);
-        line.number("--max-concurrency", config.concurrency);
+        if let Some(rate) = self.rate() {
+            line.number("--request-rate", rate);
+            match config.load.arrival {
+                Arrival::Gamma { burstiness } => line.number("--burstiness", burstiness),
+                Arrival::Constant => line.option("--burstiness", "inf"),
+                _ => {}
+            }
+        }
+        if let Some(most) = config.most_in_flight() {
+            line.number("--max-concurrency", most);
+        }
+        self.ends_by_number();
         line.number("--num-warmups", config.warmup);
         line.number("--seed", config.seed);
         line.number("--temperature", 0);
@@ -367,8 +418,26 @@ impl<'a> Parts<'a> {
         if config.stream {
             line.flag("--streaming");
         }
-        line.number("--concurrency", config.concurrency);
-        line.number("--request-count", config.requests);
+        if let Some(rate) = self.rate() {
+            line.number("--request-rate", rate);
+            match config.load.arrival {
+                Arrival::Gamma { burstiness } => {
+                    line.option("--arrival-pattern", "gamma");
+                    line.number("--arrival-smoothness", burstiness);
+                }
+                arrival => line.option("--arrival-pattern", arrival.name()),
+            }
+        }
+        if let Some(most) = config.most_in_flight() {
+            line.number("--concurrency", most);
+        }
+        match config.load.duration_s {
+            Some(duration_s) => {
+                line.number("--benchmark-duration", duration_s);
+                line.number("--benchmark-grace-period", config.load.grace_s);
+            }
+            None => line.number("--request-count", config.requests),
+        }
         if config.warmup > 0 {
             line.number("--warmup-request-count", config.warmup);
         }
@@ -439,10 +508,26 @@ impl<'a> Parts<'a> {
         } else {
             line.option("--backend", &backend.to_string());
         }
-        line.option(
-            "--profile",
-            &json!({"kind": "concurrent", "streams": [config.concurrency]}).to_string(),
-        );
+        let profile = match self.rate() {
+            None => json!({"kind": "concurrent", "streams": [config.concurrency]}),
+            Some(rate) => {
+                self.gaps(
+                    |arrival| matches!(arrival, Arrival::Poisson | Arrival::Constant),
+                    "those of a Poisson process,",
+                );
+                let kind = match config.load.arrival {
+                    Arrival::Constant => "constant",
+                    _ => "poisson",
+                };
+                let mut profile = json!({"kind": kind, "rate": [rate]});
+                if config.load.capped {
+                    profile["max_concurrency"] = config.concurrency.into();
+                }
+                profile
+            }
+        };
+        line.option("--profile", &profile.to_string());
+        self.ends_by_number();
         line.option(
             "--constraint",
             &json!({"kind": "max_requests", "count": config.requests}).to_string(),
@@ -490,10 +575,36 @@ impl<'a> Parts<'a> {
             lengths(config.input_tokens),
             lengths(config.output_tokens)
         ));
-        yaml.push_str(&format!(
-            "load:\n  type: concurrent\n  stages:\n    - num_requests: {}\n      concurrency_level: {}\n",
-            config.requests, config.concurrency
-        ));
+        match self.rate() {
+            None => yaml.push_str(&format!(
+                "load:\n  type: concurrent\n  stages:\n    - num_requests: {}\n      concurrency_level: {}\n",
+                config.requests, config.concurrency
+            )),
+            Some(rate) => {
+                self.gaps(
+                    |arrival| matches!(arrival, Arrival::Poisson | Arrival::Constant),
+                    "those of a Poisson process,",
+                );
+                let kind = match config.load.arrival {
+                    Arrival::Constant => "constant",
+                    _ => "poisson",
+                };
+                let duration_s = config
+                    .load
+                    .duration_s
+                    .unwrap_or(f64::from(config.requests) / rate)
+                    .ceil();
+                yaml.push_str(&format!(
+                    "load:\n  type: {kind}\n  stages:\n    - rate: {rate}\n      duration: {duration_s}\n"
+                ));
+                if config.load.capped {
+                    self.apart("The cap on requests at a time is not carried over.");
+                }
+            }
+        }
+        if !config.load.is_open() {
+            self.ends_by_number();
+        }
         yaml.push_str(&format!(
             "server:\n  type: sglang\n  model_name: {}\n  base_url: {}\n  ignore_eos: {}\n",
             text(self.model),
@@ -682,6 +793,39 @@ mod tests {
         assert!(told.text.contains(STAND_IN_URL) && told.text.contains("--model=MODEL"));
         assert!(told.apart.iter().any(|words| words.contains("simulated")));
         assert!(told.apart.iter().any(|words| words.contains("MODEL")));
+    }
+
+    #[test]
+    fn an_open_loop_is_carried_over_as_far_as_each_tool_knows_it_and_the_rest_is_said() {
+        let mut config = unusual();
+        config.load.arrival = Arrival::Gamma { burstiness: 0.5 };
+        config.load.rate = "ramp:4:20:60".parse().unwrap();
+        config.load.capped = true;
+        let told = |tool| equivalent(tool, &config, false);
+        let has = |tool, due: &[&str]| {
+            let told = told(tool);
+            for due in due {
+                assert!(told.text.contains(due), "{due} is not in {}", told.text);
+            }
+            assert!(
+                told.apart.iter().any(|words| words.contains("ramps")),
+                "{:?}",
+                told.apart
+            );
+            told.apart.iter().any(|words| words.contains("not gamma"))
+        };
+        assert!(has(Tool::Sglang, &["--request-rate=4", "--max-concurrency=3"]));
+        assert!(!has(Tool::Vllm, &["--request-rate=4", "--burstiness=0.5"]));
+        assert!(!has(
+            Tool::Aiperf,
+            &[
+                "--request-rate=4",
+                "--arrival-pattern=gamma",
+                "--arrival-smoothness=0.5"
+            ]
+        ));
+        assert!(has(Tool::Guidellm, &["\"kind\":\"poisson\"", "\"max_concurrency\":3"]));
+        assert!(has(Tool::InferencePerf, &["type: poisson", "rate: 4"]));
     }
 
     #[test]
