@@ -64,6 +64,8 @@ def make_record(rng, index, outcome, told):
         },
         "wire": {"reads": 0, "bytes": 0, "events": 0, "coalesced_frames": 0},
     }
+    if index % 3 == 1:
+        record["tokens"]["spec_accept_length"] = round(1 + rng.random() * 3, 3)
     if outcome not in ("succeeded", "cancelled"):
         record["failure"] = {
             "rule": "error_key",
@@ -192,9 +194,13 @@ def figures(every, duration_ms, window=None):
         "prompt_tokens": prompt,
         "cached_tokens": sum(t["cached"] for t in told) if told else None,
         "cache_hit_rate": sum(t["cached"] for t in told) / sum(t["prompt"] for t in told) if told else None,
+        "spec_accept_length": distribution(
+            [r["tokens"]["spec_accept_length"] for r in ok if "spec_accept_length" in r["tokens"]]
+        ),
         "discarded_frames": sum(r["tokens"]["frames"] for r in records if r["outcome"] != "succeeded"),
         "estimated_token_counts": sum(r["tokens"]["source"] == "frames" for r in ok),
         "suspect_token_counts": 0,
+        "disagreeing_token_counts": 0,
         "mean_concurrency": float(busy / duration_ms) if every else None,
         "peak_concurrency": peak(every, window),
     }

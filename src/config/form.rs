@@ -33,6 +33,8 @@ pub struct Draft {
     pub stream: bool,
     /// Go on past the end of the sequence.
     pub ignore_eos: bool,
+    /// Count answers again after the run.
+    pub recount: bool,
     /// Measured requests.
     pub requests: String,
     /// Requests in flight.
@@ -179,6 +181,7 @@ impl From<&RunConfig> for Draft {
             model: config.model.clone(),
             stream: config.stream,
             ignore_eos: config.ignore_eos,
+            recount: config.recount,
             requests: config.requests.to_string(),
             concurrency: config.concurrency.to_string(),
             arrival: config.load.arrival.name().to_owned(),
@@ -277,6 +280,7 @@ impl Draft {
             output_tokens: errors.count(Field::OutputTokens, &self.output_tokens, 1, 1_000_000),
             token_limit: self.token_limit,
             ignore_eos: self.ignore_eos,
+            recount: self.recount,
             seed: errors.whole(Field::Seed, &self.seed),
             timeouts: Timeouts {
                 first_byte_s: errors.amount(Field::FirstByte, &self.first_byte_s, 86_400.0),

@@ -43,6 +43,9 @@ pub fn to_query(config: &RunConfig) -> String {
     if config.ignore_eos != base.ignore_eos {
         put("ignore_eos", flag(config.ignore_eos));
     }
+    if config.recount != base.recount {
+        put("recount", flag(config.recount));
+    }
     for (name, value, default) in [
         ("n", config.requests, base.requests),
         ("c", config.concurrency, base.concurrency),
@@ -171,6 +174,7 @@ pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
             }
             "stream" => read_flag(value, &mut config.stream),
             "ignore_eos" => read_flag(value, &mut config.ignore_eos),
+            "recount" => read_flag(value, &mut config.recount),
             "n" => number(value, &mut config.requests),
             "c" => number(value, &mut config.concurrency),
             "warmup" => number(value, &mut config.warmup),
@@ -391,6 +395,7 @@ mod tests {
             output_tokens: 11,
             token_limit: TokenLimit::MaxTokens,
             ignore_eos: false,
+            recount: true,
             seed: u64::MAX,
             timeouts: Timeouts {
                 first_byte_s: 1.5,

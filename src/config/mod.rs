@@ -42,6 +42,9 @@ pub struct RunConfig {
     pub token_limit: TokenLimit,
     /// Asks the server to go on past its end-of-sequence token, so that answers have the asked length.
     pub ignore_eos: bool,
+    /// Asks the server's `/tokenize` after the run how many tokens each answer has.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub recount: bool,
     /// Seed of everything random: prompts and, for the simulated server, its latencies and faults.
     pub seed: u64,
     /// When to give up on a request.
@@ -80,6 +83,7 @@ impl Default for RunConfig {
             output_tokens: 64,
             token_limit: TokenLimit::Auto,
             ignore_eos: true,
+            recount: false,
             seed: 1,
             timeouts: Timeouts::default(),
             extra_body: serde_json::Map::new(),

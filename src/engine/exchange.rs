@@ -161,7 +161,7 @@ async fn exchange(run: &Rc<Run>, asking: Asking<'_>, slot: &Slot) -> Option<Stri
     let dispatched_ms = run.clock.now_ms();
     let active = Rc::new(Active {
         machine: RefCell::new(Some(Machine::new(
-            run.machine_spec(asking.turn, asking.keep_text),
+            run.machine_spec(asking.turn, asking.keep_text || run.config.recount),
             dispatched_ms,
         ))),
         settled: Cell::new(false),
@@ -224,7 +224,10 @@ async fn exchange(run: &Rc<Run>, asking: Asking<'_>, slot: &Slot) -> Option<Stri
     if let Some(machine) = machine {
         let mut reading = machine.finish();
         let text = std::mem::take(&mut reading.text);
-        answer = (reading.outcome == Outcome::Succeeded).then_some(text);
+        if reading.outcome == Outcome::Succeeded {
+            run.keep_for_recount(&ask, &reading.reasoning, &text);
+            answer = Some(text);
+        }
         let mut record = record(run, ask, slot, reading, headers, body);
         record.asked = Some(asking.asked);
         run.finished(record);

@@ -11,6 +11,7 @@ mod diagnose;
 mod exchange;
 mod lanes;
 pub mod probe;
+mod recount;
 mod run;
 mod server;
 mod simulated;

@@ -19,6 +19,7 @@ use super::{
     command::Start,
     exchange::{Active, Ask, converse},
     lanes::Lanes,
+    recount::count_tokens,
     server::server_facts,
     tokens,
     worker::tell,
@@ -95,6 +96,8 @@ pub struct Run {
     monitor: RefCell<Monitor>,
     measured_from_ms: Cell<Option<f64>>,
     measured_to_ms: Cell<f64>,
+    /// Answers to be counted again, with the index of their request.
+    answers: RefCell<Vec<(u32, String)>>,
     /// When requests that still run are cancelled, if the run has a duration.
     cutoff_ms: Cell<Option<f64>>,
 }
@@ -133,6 +136,7 @@ impl Run {
             monitor: RefCell::default(),
             measured_from_ms: Cell::new(None),
             measured_to_ms: Cell::new(0.0),
+            answers: RefCell::default(),
             cutoff_ms: Cell::new(None),
             config,
         })
@@ -188,6 +192,7 @@ impl Run {
         self.measure().await;
         self.over.set(true);
         self.tell_progress();
+        self.recount().await;
         self.note_prompts();
         let measured_from_ms = self.measured_from_ms.get().unwrap_or_else(|| self.clock.now_ms());
         tell(&EngineEvent::Finished(RunEnd {
@@ -201,6 +206,36 @@ impl Run {
             health: self.health_now(),
             notes: self.notes.borrow().clone(),
         }));
+    }
+
+    /// Keeps the text of an answer until it is counted, where that is asked.
+    pub fn keep_for_recount(&self, ask: &Ask, reasoning: &str, text: &str) {
+        if self.config.recount && !ask.warmup {
+            self.answers
+                .borrow_mut()
+                .push((ask.index, format!("{reasoning}{text}")));
+        }
+    }
+
+    /// Asks the server for the tokens of the answers, and drops their texts.
+    async fn recount(&self) {
+        let texts = self.answers.take();
+        let Endpoint::Http { base_url } = &self.config.endpoint else {
+            return;
+        };
+        if texts.is_empty() || self.stopping.get() {
+            return;
+        }
+        let model = self.asked.borrow().model.clone();
+        let counts = count_tokens(base_url, &self.headers(), &model, &texts, || self.stopping.get()).await;
+        if counts.len() < texts.len() {
+            self.notes.borrow_mut().push(format!(
+                "The server's /tokenize counted {} of {} answers; the others keep the counts they have.",
+                counts.len(),
+                texts.len()
+            ));
+        }
+        tell(&EngineEvent::Recounted(counts));
     }
 
     /// Asks the server what it is, and opens the lanes.

@@ -85,7 +85,8 @@ async fn answered(config: &RunConfig, base_url: &str, headers: &[(String, String
         .or(answer["meta_info"]["prompt_tokens"].as_u64())
 }
 
-async fn post(url: &str, headers: &[(String, String)], body: &Value, limit_ms: u32) -> Option<Value> {
+/// Posts JSON and reads JSON; `None` for whatever goes wrong.
+pub(super) async fn post(url: &str, headers: &[(String, String)], body: &Value, limit_ms: u32) -> Option<Value> {
     let abort = AbortController::new().ok()?;
     let asked = async {
         let request = Prepared::post(url, headers, &body.to_string(), &abort.signal()).ok()?;

@@ -23,6 +23,8 @@ pub enum EngineEvent {
     },
     /// The run goes on; 4 times a second, and once more before the end.
     Progress(Progress),
+    /// What the server's `/tokenize` made of the answers of measured requests: `(index, tokens)`.
+    Recounted(Vec<(u32, u64)>),
     /// The run is over; nothing comes after this.
     Finished(RunEnd),
     /// The engine could not run at all; nothing comes after this.

@@ -27,7 +27,7 @@ pub fn term(id: &str) -> Option<&'static Term> {
     TERMS.iter().find(|t| t.id == id)
 }
 
-static TERMS: [Term; 34] = [
+static TERMS: [Term; 36] = [
     Term {
         id: "ttft_ms",
         name: "TTFT",
@@ -259,6 +259,22 @@ static TERMS: [Term; 34] = [
         definition: "Cached prompt tokens divided by the prompt tokens of the successes for which the server told.",
         unit: "",
         elsewhere: "SGLang's cache_hit_rate_pct.",
+    },
+    Term {
+        id: "spec_accept_length",
+        name: "accept length",
+        long_name: "accepted length of speculative decoding",
+        definition: "Draft tokens accepted per verification step, as the server told it of each request; over successes for which it did.",
+        unit: "tokens",
+        elsewhere: "SGLang's client prints the scheduler's average since its start, not that of the run.",
+    },
+    Term {
+        id: "disagreeing_token_counts",
+        name: "counts that disagree",
+        long_name: "successes whose token counts disagree",
+        definition: "Successes for which usage and the server's count of the answer's text are further apart than one in ten and two tokens, or which brought more frames than usage tells tokens, or whose usage was not believed.",
+        unit: "requests",
+        elsewhere: "AIPerf's usage_discrepancy_count compares usage with a tokenizer of its own.",
     },
     Term {
         id: "discarded_frames",

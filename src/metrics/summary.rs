@@ -118,12 +118,16 @@ pub struct Summary {
     pub cached_tokens: Option<u64>,
     /// Their share in the prompt tokens of the successes for which it told.
     pub cache_hit_rate: Option<f64>,
+    /// Draft tokens accepted per verification step of speculative decoding, where the server told; per request.
+    pub spec_accept_length: Distribution,
     /// Token frames that came in requests that then failed or were cancelled: counted nowhere else.
     pub discarded_frames: u64,
     /// Successes whose output tokens are an estimate (one per frame).
     pub estimated_token_counts: u32,
     /// Successes whose usage was not believed.
     pub suspect_token_counts: u32,
+    /// Successes whose counts (usage, frames, the server's count of the text) disagree.
+    pub disagreeing_token_counts: u32,
     /// Requests in flight on average: Σ (ended − dispatched) / duration.
     pub mean_concurrency: Option<f64>,
     /// Most requests in flight at any moment, by exact sweep.
@@ -312,11 +316,14 @@ fn summary_of<'a>(
         prompt_tokens: sum(prompt),
         cached_tokens: told.clone().next().is_some().then_some(cached),
         cache_hit_rate: (asked > 0).then(|| cached as f64 / asked as f64),
+        spec_accept_length: Sample::new(successes.clone().filter_map(|r| r.tokens.spec_accept_length).collect())
+            .distribution(),
         discarded_frames: members
             .filter(|r| r.outcome != Outcome::Succeeded)
             .fold(0u64, |sum, r| sum.saturating_add(u64::from(r.tokens.frames))),
         estimated_token_counts: count_where(|r| r.tokens.source == TokenSource::Frames),
         suspect_token_counts: count_where(|r| r.tokens.suspect.is_some()),
+        disagreeing_token_counts: count_where(|r| r.tokens.disagree()),
         mean_concurrency: None,
         peak_concurrency: 0,
     }

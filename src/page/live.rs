@@ -1,5 +1,7 @@
 //! The run as it goes: what has come so far, and the view of it.
 
+use std::collections::HashMap;
+
 use leptos::prelude::*;
 
 use super::{
@@ -73,6 +75,16 @@ impl Live {
         self.started_unix_ms = started_unix_ms;
         self.slots = slots;
         self.server = server;
+    }
+
+    /// Takes what the server counted after the run.
+    pub fn recount(&mut self, counts: &[(u32, u64)]) {
+        let counts: HashMap<u32, u64> = counts.iter().copied().collect();
+        for record in &mut self.records {
+            if let Some(tokens) = counts.get(&record.index) {
+                record.tokens.retokenize(*tokens);
+            }
+        }
     }
 
     /// Takes what came since the last message.

@@ -235,6 +235,7 @@ impl Page {
                 self.live.update(|live| live.begin(started_unix_ms, slots, server));
             }
             EngineEvent::Progress(progress) => self.live.update(|live| live.add(progress)),
+            EngineEvent::Recounted(counts) => self.live.update(|live| live.recount(&counts)),
             EngineEvent::Finished(end) => {
                 self.live.update(|live| {
                     live.health = end.health;

@@ -445,7 +445,7 @@ impl Machine {
             .requested_tokens
             .map(|tokens| tokens.saturating_mul(frames.choice_count()));
         let native_ids_only = frames.spec.api == Api::Generate && frames.text_bytes == 0;
-        let tokens = usage::judge(
+        let mut tokens = usage::judge(
             frames.usage.as_ref(),
             frames.native_usage.as_ref(),
             usage::Seen {
@@ -455,6 +455,8 @@ impl Machine {
                 requested,
             },
         );
+        tokens.spec_accept_length = frames.server.spec_accept_length;
+        tokens.spec_accept_rate = frames.server.spec_accept_rate;
         let mut marks = frames.marks;
         if tokens.suspect.is_some() {
             // Counts per frame come from the same figures: what is not believed at the end was wrong all along.

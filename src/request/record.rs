@@ -121,6 +121,15 @@ pub struct TokenCounts {
     pub reasoning: Option<u64>,
     /// Prompt tokens the server had cached.
     pub cached: Option<u64>,
+    /// Output tokens by the server's `/tokenize` of the answer's text, asked after the run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub retokenized: Option<u64>,
+    /// Draft tokens accepted per verification step of speculative decoding, where the server told.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub spec_accept_length: Option<f64>,
+    /// Share of draft tokens accepted, where the server told.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub spec_accept_rate: Option<f64>,
     /// `usage.completion_tokens` as sent, believed or not.
     pub usage_output: Option<u64>,
     /// Frames that carried tokens.
@@ -128,6 +137,30 @@ pub struct TokenCounts {
     /// Why the server's figure was not believed, if it was not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub suspect: Option<String>,
+}
+
+impl TokenCounts {
+    /// Takes what the server's `/tokenize` made of the answer. It counts where the server told nothing else: a count of
+    /// frames is an estimate, this is none but for what the text does not show (special tokens, a stop word).
+    pub fn retokenize(&mut self, tokens: u64) {
+        self.retokenized = Some(tokens);
+        if matches!(self.source, TokenSource::Frames | TokenSource::None) && tokens > 0 {
+            self.output = Some(tokens);
+            self.source = TokenSource::Tokenize;
+        }
+    }
+
+    /// Whether two of the three counts are further apart than one in ten and than two tokens, or there are
+    /// more frames than tokens (a frame may hold several tokens, but no token takes two frames), or usage was not believed.
+    pub fn disagree(&self) -> bool {
+        let usage = self.usage_output;
+        let far = |a: u64, b: u64| a.abs_diff(b) > 2 && a.abs_diff(b) * 10 > a.max(b);
+        let too_many_frames = usage.is_some_and(|usage| u64::from(self.frames) > usage.saturating_add(2));
+        let text_differs = usage
+            .zip(self.retokenized)
+            .is_some_and(|(usage, text)| far(usage, text));
+        self.suspect.is_some() || too_many_frames || text_differs
+    }
 }
 
 /// What came over the wire.
@@ -179,5 +212,61 @@ mod base64_bytes {
     pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<u8>, D::Error> {
         let text = String::deserialize(d)?;
         STANDARD.decode(text).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(usage: Option<u64>, frames: u32) -> TokenCounts {
+        TokenCounts {
+            output: usage.or(Some(frames.into())),
+            source: if usage.is_some() {
+                TokenSource::Usage
+            } else {
+                TokenSource::Frames
+            },
+            usage_output: usage,
+            frames,
+            ..TokenCounts::default()
+        }
+    }
+
+    #[test]
+    fn the_text_counts_where_the_server_told_nothing() {
+        let mut told = counts(Some(64), 20);
+        told.retokenize(63);
+        assert_eq!((told.output, told.source), (Some(64), TokenSource::Usage));
+        let mut silent = counts(None, 20);
+        silent.retokenize(63);
+        assert_eq!((silent.output, silent.source), (Some(63), TokenSource::Tokenize));
+        silent = counts(None, 20);
+        silent.retokenize(0);
+        assert_eq!(
+            silent.source,
+            TokenSource::Frames,
+            "a text of no token is no count of tool calls"
+        );
+    }
+
+    #[test]
+    fn counts_that_are_far_apart_disagree() {
+        let with = |usage, frames, text: Option<u64>| TokenCounts {
+            retokenized: text,
+            ..counts(usage, frames)
+        };
+        assert!(!with(Some(64), 64, Some(62)).disagree());
+        assert!(
+            !with(Some(64), 10, None).disagree(),
+            "several tokens a frame are nothing odd"
+        );
+        assert!(!with(None, 10, Some(64)).disagree());
+        assert!(with(Some(64), 64, Some(32)).disagree());
+        assert!(with(Some(10), 64, None).disagree());
+        assert!(
+            !with(Some(3), 3, Some(1)).disagree(),
+            "two tokens are an end of sequence and a stop word"
+        );
     }
 }

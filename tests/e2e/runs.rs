@@ -383,3 +383,19 @@ async fn a_run_of_a_given_time_ends_by_the_clock_and_cancels_what_outlasts_its_g
     assert!(last.fold(0.0, f64::max) < 1600.0, "nothing is sent after the time");
     page.close().await;
 }
+
+#[tokio::test]
+async fn answers_are_counted_again_by_the_server_where_that_is_ticked() {
+    let demo = Demo::start(&QUICK);
+    let page = Page::open(&format!("url={}&n=12&c=4&warmup=1&out=9&recount=1", demo.url)).await;
+    page.press("Run 12").await;
+    page.wait_for("Output tokens, counted three ways").await;
+    let result = page.download_json().await;
+    for request in result["requests"].as_array().expect("requests") {
+        let tokens = &request["tokens"];
+        assert_eq!(tokens["source"], "usage", "what the server told stays");
+        let (usage, text) = (tokens["usage_output"].as_u64(), tokens["retokenized"].as_u64());
+        assert!(usage.is_some() && text.is_some(), "{tokens}");
+    }
+    page.close().await;
+}

@@ -57,6 +57,7 @@ pub fn LatencySection(document: Arc<Document>) -> impl IntoView {
                 .map_or(format::NOT_AVAILABLE.to_owned(), format::count),
         ),
         ("cache_hit_rate", format::percent(summary.cache_hit_rate)),
+        ("spec_accept_length", format::number(summary.spec_accept_length.mean)),
         ("output_tokens", format::count(summary.output_tokens)),
         ("tokens_per_read", format::number(summary.tokens_per_read)),
         ("discarded_frames", format::count(summary.discarded_frames)),

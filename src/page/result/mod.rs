@@ -9,6 +9,7 @@ mod requests;
 mod sglang;
 mod spread;
 mod steady;
+mod tokens;
 mod waterfall;
 mod workload;
 
@@ -32,6 +33,7 @@ use requests::RequestTable;
 use sglang::SglangSection;
 use spread::SpreadSection;
 use steady::SteadySection;
+use tokens::TokenSection;
 use waterfall::WaterfallSection;
 use workload::WorkloadSection;
 
@@ -65,6 +67,7 @@ pub fn ResultView(document: Arc<Document>) -> impl IntoView {
             <FailureSection document=document.clone() filter />
             <WaterfallSection document=document.clone() />
             <RequestTable document=document.clone() filter />
+            <TokenSection document=document.clone() />
             <SglangSection document=document.clone() />
             <WorkloadSection document=document.clone() />
             <ClientSection document />

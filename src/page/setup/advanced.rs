@@ -28,6 +28,11 @@ pub fn Advanced() -> impl IntoView {
                 </div>
                 <div>
                     <h2>"Request"</h2>
+                    <CheckField
+                        label="After the run, ask the server's /tokenize how many tokens each answer has"
+                        ticked=Signal::derive(move || frame.draft.with(|d| d.recount))
+                        set=move |on| frame.draft.update(|d| d.recount = on)
+                    />
                     <LimitKey />
                     <AreaField field=Field::ExtraBody label="Extra JSON for the body" access=|d| &mut d.extra_body placeholder="{\"top_p\": 0.9}" hint="Merged last; null removes a key." />
                     <AreaField field=Field::ExtraHeaders label="Extra headers" access=|d| &mut d.extra_headers placeholder="X-Route: blue" hint="One a line. The server must allow them by CORS." />
