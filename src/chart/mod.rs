@@ -17,7 +17,7 @@ pub use breakdown::{breakdown_height, failure_breakdown};
 pub use distribution::{cdf, histogram};
 pub use outcomes::outcomes_over_time;
 pub use palette::{custom_properties, outcome_colour, standalone};
-pub use throughput::throughput_over_time;
+pub use throughput::{in_flight_strip, throughput_over_time};
 pub use ttft::{Scale, ttft_over_time};
 pub use waterfall::{Phase, Rows, Span, rows_in_view, spans};
 

@@ -101,6 +101,43 @@ pub fn throughput_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Dr
     }
 }
 
+/// The requests in flight over the whole width, without axes: what a part of the run is chosen on.
+pub fn in_flight_strip(timeline: &Timeline, size: Size, theme: Theme) -> Drawing {
+    const TITLE: &str = "Requests in flight";
+    let head = heads(["from (s)", "output (tok/s)", "discarded (frames/s)", "in flight"]);
+    if timeline.in_flight.is_empty() {
+        return nothing(size, theme, TITLE, "Nothing has been measured yet.", head);
+    }
+    let most = greatest(&timeline.in_flight);
+    let finding = format!("At most {} requests were in flight.", axis_figure(most));
+    let canvas = Canvas::new(size, theme);
+    let panel = Panel {
+        left: 0.0,
+        right: f64::from(canvas.size().width),
+        top: 16.0,
+        bottom: f64::from(canvas.size().height),
+        x: (0.0, length_s(timeline)),
+        y: (0.0, top(most, 2)),
+    };
+    let svg = canvas.finish(TITLE, &finding, |canvas, shapes| {
+        curve(
+            shapes,
+            &panel,
+            timeline,
+            &timeline.in_flight,
+            Role::InFlight,
+            Some(0.12),
+        );
+        canvas.text(6.0, 12.0, Anchor::Start, Role::InFlight, "requests in flight");
+    });
+    Drawing {
+        svg,
+        finding,
+        head,
+        rows: table(timeline),
+    }
+}
+
 /// The table twin: a row per bucket, or per several where there would be more than [`MOST_ROWS`].
 fn table(timeline: &Timeline) -> Vec<Vec<String>> {
     let merge = round_merge(timeline.tokens.len().div_ceil(MOST_ROWS), timeline.bucket_ms);

@@ -5,6 +5,7 @@ mod document;
 pub mod format;
 mod load_words;
 mod markdown;
+mod part;
 mod secrets;
 
 pub use codec::DocumentError;

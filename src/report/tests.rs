@@ -7,7 +7,7 @@ use super::*;
 use crate::{
     config::{Endpoint, RunConfig},
     health::Health,
-    metrics::{Summary, summarize},
+    metrics::{Summary, Window, summarize},
     request::{
         Evidence, Failure, FailurePhase, Marks, Outcome, ReadEvidence, RequestRecord, Rule, Times, TokenCounts,
         TokenSource, WireCounts,
@@ -364,4 +364,17 @@ fn what_no_run_can_produce_is_refused() {
 fn the_clients_verdict_is_judged_anew() {
     let document = altered("/client/hidden_ms", json!(5000.0)).expect("a document");
     assert_ne!(document.client.verdict, crate::health::Verdict::Trustworthy);
+}
+
+#[test]
+fn a_part_holds_what_ended_in_it_and_parts_add_up_to_the_run() {
+    let whole = small();
+    let part = |from_ms, to_ms| whole.part(&Window { from_ms, to_ms });
+    // The requests end at 30, 40 and 50 ms; the start of a window is in it, its end is not.
+    let (early, late) = (part(0.0, 40.0), part(40.0, 60.0));
+    let members = |document: &Document| document.requests.iter().map(|r| r.index).collect::<Vec<_>>();
+    assert_eq!((members(&early), members(&late)), (vec![0], vec![1, 2]));
+    assert_eq!(early.summary.sent + late.summary.sent, whole.summary.sent);
+    assert_eq!((late.measured_from_ms, late.duration_ms), (40.0, 20.0));
+    assert_eq!((&late.config, late.summary.failed), (&whole.config, 1));
 }

@@ -1,20 +1,88 @@
-//! How many requests kept the latency targets.
+//! How many requests kept the latency targets, which can be moved.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
 
 use crate::{
-    metrics,
+    config::slo::Slo,
+    metrics::{self, Sample, Samples},
     page::parts::Term,
     report::{Document, format},
 };
 
-/// Goodput, if targets were set.
+/// A target: its term, its name, its sample, its place among the targets.
+type Target = (
+    &'static str,
+    &'static str,
+    fn(&Samples) -> &Sample,
+    fn(&mut Slo) -> &mut Option<f64>,
+);
+
+const TARGETS: [Target; 3] = [
+    ("ttft_ms", "TTFT", |s| &s.ttft_ms, |slo| &mut slo.ttft_ms),
+    ("tpot_ms", "TPOT", |s| &s.tpot_ms, |slo| &mut slo.tpot_ms),
+    ("e2e_ms", "E2E", |s| &s.e2e_ms, |slo| &mut slo.e2e_ms),
+];
+
+/// Goodput under targets that follow the sliders.
 #[component]
-pub fn GoodputSection(document: Arc<Document>) -> impl IntoView {
-    let slo = document.config.slo;
-    let goodput = metrics::goodput(&document.requests, &slo, document.duration_ms)?;
+pub fn GoodputSection(
+    /// The part of the run that is shown.
+    document: Arc<Document>,
+    /// The targets; those of the run at first.
+    slo: RwSignal<Slo>,
+) -> impl IntoView {
+    let samples = metrics::samples(&document.requests);
+    let sliders = TARGETS
+        .into_iter()
+        .filter_map(|(id, name, sample, field)| {
+            let greatest_ms = sample(&samples).percentile(100.0)?.ceil().max(1.0);
+            let limit = move || *field(&mut slo.get());
+            let words = move || match limit() {
+                Some(limit) => format::millis(limit),
+                None => "no target".to_owned(),
+            };
+            let moved = move |event| {
+                if let Ok(at_ms) = event_target_value(&event).parse::<f64>() {
+                    // At the right end every request keeps it: no target.
+                    slo.update(|slo| *field(slo) = (at_ms < greatest_ms).then_some(at_ms));
+                }
+            };
+            let label = format!("{name} at most");
+            Some(view! {
+                <div class="slo-slider">
+                    <Term id />
+                    <input
+                        type="range"
+                        aria-label=label
+                        min="0"
+                        max=greatest_ms.to_string()
+                        step="1"
+                        aria-valuetext=words
+                        prop:value=move || limit().unwrap_or(greatest_ms).to_string()
+                        on:input=moved
+                    />
+                    <span>{words}</span>
+                </div>
+            })
+        })
+        .collect_view();
+    view! {
+        <section id="goodput" aria-labelledby="goodput-title">
+            <h2 id="goodput-title">"Goodput"</h2>
+            <div class="slo-sliders">{sliders}</div>
+            {move || kept(&document, slo.get())}
+        </section>
+    }
+}
+
+/// What kept the targets.
+fn kept(document: &Document, slo: Slo) -> AnyView {
+    let Some(goodput) = metrics::goodput(&document.requests, &slo, document.duration_ms) else {
+        return view! { <p class="quiet">"No target is set. Move a slider to see how many requests keep it."</p> }
+            .into_any();
+    };
     let finding = format!(
         "{} of {} requests that ended by themselves kept all targets; {} of them failed and count as missed.",
         format::count(goodput.good.into()),
@@ -33,9 +101,7 @@ pub fn GoodputSection(document: Arc<Document>) -> impl IntoView {
             Some(view! { <tr><th scope="row"><Term id /></th><td>{limit}</td><td>{format::percent(share)}</td></tr> })
         })
         .collect_view();
-    Some(view! {
-        <section id="goodput" aria-labelledby="goodput-title">
-            <h2 id="goodput-title">"Goodput"</h2>
+    view! {
             <p>{finding}</p>
             <div class="scroll">
                 <table class="numbers" aria-labelledby="goodput-title">
@@ -52,6 +118,6 @@ pub fn GoodputSection(document: Arc<Document>) -> impl IntoView {
                 <div><dt><Term id="goodput" /></dt><dd>{format::with_unit(goodput.request_goodput, "req/s")}</dd></div>
                 <div><dt><Term id="output_goodput" /></dt><dd>{format::with_unit(goodput.output_goodput, "tok/s")}</dd></div>
             </dl>
-        </section>
-    })
+    }
+    .into_any()
 }

@@ -11,16 +11,17 @@ mod spread;
 mod steady;
 mod tokens;
 mod waterfall;
+mod window;
 mod workload;
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{live::chart_size, parts::ChartView, state::Page};
+use super::{browser, live::chart_size, parts::ChartView, state::Page};
 use crate::{
     chart::{self, Scale, Theme},
-    metrics,
+    metrics::{self, Timeline, Window},
     report::Document,
     request::Outcome,
 };
@@ -35,6 +36,7 @@ use spread::SpreadSection;
 use steady::SteadySection;
 use tokens::TokenSection;
 use waterfall::WaterfallSection;
+use window::WindowSection;
 use workload::WorkloadSection;
 
 /// Charts over time have about this many buckets.
@@ -52,21 +54,61 @@ pub enum Filter {
     Group(String, Vec<usize>),
 }
 
+/// The sections: name and id.
+const SECTIONS: [(&str, &str); 8] = [
+    ("Part of the run", "window"),
+    ("Latency", "latency"),
+    ("Goodput", "goodput"),
+    ("Over time", "over-time"),
+    ("Failures", "failures"),
+    ("Waterfall", "waterfall"),
+    ("Requests", "requests"),
+    ("Client", "client"),
+];
+
 /// A result.
 #[component]
 pub fn ResultView(document: Arc<Document>) -> impl IntoView {
     let filter = RwSignal::new(Filter::All);
+    let window = RwSignal::new(None::<Window>);
+    let slo = RwSignal::new(document.config.slo);
+    let timeline = StoredValue::new(course(&document));
+    // What the figures are of: the run, or the chosen part of it.
+    let shown = RwSignal::new(document.clone());
+    let whole = document.clone();
+    Effect::new(move |before: Option<()>| {
+        let chosen = window.get();
+        if before.is_some() {
+            // Groups name their members by position, which is another in another part.
+            filter.set(Filter::All);
+            shown.set(chosen.map_or_else(|| whole.clone(), |window| Arc::new(whole.part(&window))));
+        }
+    });
+    let links = SECTIONS
+        .map(|(name, id)| {
+            let go = move |event: leptos::ev::MouseEvent| {
+                event.prevent_default();
+                browser::go_to(id);
+            };
+            view! { <a href=format!("#{id}") on:click=go>{name}</a> }
+        })
+        .collect_view();
     view! {
         <article class="result">
-            <Overview document=document.clone() filter />
-            <LatencySection document=document.clone() />
-            <GoodputSection document=document.clone() />
+            <Overview document=document.clone() shown filter />
+            <nav class="sections" aria-label="Sections of the result">{links}</nav>
+            <WindowSection document=document.clone() timeline window />
+            {move || view! { <LatencySection document=shown.get() /><GoodputSection document=shown.get() slo /> }}
             <SteadySection document=document.clone() />
-            <OverTime document=document.clone() />
-            <SpreadSection document=document.clone() />
-            <FailureSection document=document.clone() filter />
-            <WaterfallSection document=document.clone() />
-            <RequestTable document=document.clone() filter />
+            <OverTime document=document.clone() timeline />
+            {move || {
+                view! {
+                    <SpreadSection document=shown.get() />
+                    <FailureSection document=shown.get() filter />
+                    <WaterfallSection document=shown.get() />
+                    <RequestTable document=shown.get() filter />
+                }
+            }}
             <TokenSection document=document.clone() />
             <SglangSection document=document.clone() />
             <WorkloadSection document=document.clone() />
@@ -75,23 +117,21 @@ pub fn ResultView(document: Arc<Document>) -> impl IntoView {
     }
 }
 
-#[component]
-fn OverTime(document: Arc<Document>) -> impl IntoView {
-    let page = Page::get();
+/// The whole run in about [`BUCKETS`] buckets of a round width, so that a rate per bucket is easy to think of.
+fn course(document: &Document) -> Timeline {
     let bucket_ms = (document.duration_ms / BUCKETS).max(100.0);
-    // A round width, so that a rate per bucket is easy to think of.
     let bucket_ms = [100.0, 200.0, 250.0, 500.0, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4]
         .into_iter()
         .find(|w| *w >= bucket_ms)
         .unwrap_or(bucket_ms);
-    let timeline = metrics::timeline(
-        &document.requests,
-        document.measured_from_ms,
-        document.duration_ms,
-        bucket_ms,
-    );
+    let (from_ms, length_ms) = (document.measured_from_ms, document.duration_ms);
+    metrics::timeline(&document.requests, from_ms, length_ms, bucket_ms)
+}
+
+#[component]
+fn OverTime(document: Arc<Document>, timeline: StoredValue<Timeline>) -> impl IntoView {
+    let page = Page::get();
     let size = Signal::derive(move || chart_size(page.width.get(), 240));
-    let timeline = StoredValue::new(timeline);
     let log = RwSignal::new(false);
     let throughput =
         Signal::derive(move || timeline.with_value(|t| chart::throughput_over_time(t, size.get(), Theme::Light)));

@@ -18,7 +18,13 @@ use crate::{
 
 /// Header and headline figures.
 #[component]
-pub fn Overview(document: Arc<Document>, filter: RwSignal<Filter>) -> impl IntoView {
+pub fn Overview(
+    /// The whole run.
+    document: Arc<Document>,
+    /// The part of it that the headline figures are of.
+    shown: RwSignal<Arc<Document>>,
+    filter: RwSignal<Filter>,
+) -> impl IntoView {
     let page = Page::get();
     let copied = RwSignal::new(None::<bool>);
     let config = &document.config;
@@ -88,7 +94,7 @@ pub fn Overview(document: Arc<Document>, filter: RwSignal<Filter>) -> impl IntoV
             .then(|| {
                 view! { <ul class="reasons">{document.client.reasons.iter().map(|reason| view! { <li>{reason.clone()}</li> }).collect_view()}</ul> }
             })}
-        <Headline document=document.clone() />
+        {move || view! { <Headline document=shown.get() /> }}
         <Outcomes document filter />
     }
 }
