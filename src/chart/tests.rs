@@ -390,3 +390,57 @@ fn the_finding_tells_what_the_figures_say() {
         "{failures}"
     );
 }
+
+fn sweep_points(throughputs: &[f64]) -> Vec<crate::report::Point> {
+    let point = |(position, throughput): (usize, &f64)| crate::report::Point {
+        position,
+        load: f64::from(1u32 << position),
+        output_throughput: Some(*throughput),
+        request_throughput: Some(throughput / 64.0),
+        ttft_ms: Some(50.0 * 1.6f64.powi(position as i32)),
+        tpot_ms: None,
+        e2e_ms: None,
+        failure_share: Some(0.0),
+        goodput: None,
+        keeps: false,
+    };
+    throughputs.iter().enumerate().map(point).collect()
+}
+
+fn ttft(objective_ms: Option<f64>) -> SweepAxes {
+    SweepAxes {
+        latency: "TTFT",
+        latency_of: |point| point.ttft_ms,
+        objective_ms,
+        load_unit: "at a time",
+    }
+}
+
+#[test]
+fn a_sweep_marks_its_knee_and_its_objective() {
+    let points = sweep_points(&[100.0, 200.0, 390.0, 420.0, 425.0]);
+    let drawing = sweep(&points, ttft(Some(200.0)), SIZE, Theme::Light);
+    assert!(well_formed(&drawing.svg) && drawing.svg.contains("4 knee") && drawing.svg.contains("objective"));
+    assert!(drawing.finding.contains("knee"), "{}", drawing.finding);
+    assert_eq!(drawing.rows.len(), 5);
+    assert!(drawing.rows.iter().all(|row| row.len() == drawing.head.len()));
+    assert_eq!(drawing.rows[2][4], "n/a", "no objective was set for the run");
+    let far = sweep(&points, ttft(Some(1e6)), SIZE, Theme::Light);
+    assert!(!far.svg.contains("objective"));
+}
+
+#[test]
+fn a_sweep_of_no_or_one_run_is_drawn() {
+    for n in [0, 1] {
+        let points = sweep_points(&[100.0][..n]);
+        for size in [SIZE, NARROW] {
+            let drawing = sweep(&points, ttft(None), size, Theme::Dark);
+            assert!(well_formed(&drawing.svg) && drawing.rows.len() == n);
+            assert!(!drawing.svg.contains("NaN") && !drawing.svg.contains("knee"));
+        }
+    }
+    let mut points = sweep_points(&[100.0]);
+    points[0].output_throughput = None;
+    let drawing = sweep(&points, ttft(None), SIZE, Theme::Light);
+    assert_eq!(drawing.rows[0][1], "n/a");
+}

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use super::{
     Api, Endpoint, LanePolicy, RunConfig, Timeouts, TokenLimit, link,
     load::{Arrival, Load, MAX_DURATION_S, Rate},
+    series::{SeriesConfig, SeriesDraft},
     slo::Slo,
     workload::{Kind, WorkloadDraft},
 };
@@ -87,6 +88,8 @@ pub struct Draft {
     pub slo_e2e_ms: String,
     /// What the prompts are made of.
     pub workload: WorkloadDraft,
+    /// One run or several.
+    pub series: SeriesDraft,
     /// Simulated server: time to first token, ms.
     pub sim_ttft_ms: String,
     /// Simulated server: added per 1,000 prompt tokens, ms.
@@ -144,6 +147,11 @@ pub enum Field {
     TraceSpeed,
     TraceStart,
     TraceEnd,
+    SeriesLoads,
+    SeriesAttainment,
+    SeriesUrl,
+    SeriesRounds,
+    SeriesPause,
     SimTtft,
     SimPrefill,
     SimItl,
@@ -220,6 +228,7 @@ impl From<&RunConfig> for Draft {
             slo_tpot_ms: optional(config.slo.tpot_ms),
             slo_e2e_ms: optional(config.slo.e2e_ms),
             workload: WorkloadDraft::from(&config.workload),
+            series: SeriesDraft::from(&config.series),
             sim_ttft_ms: config.demo.ttft_ms.to_string(),
             sim_prefill_ms: config.demo.prefill_ms_per_1k.to_string(),
             sim_itl_ms: config.demo.itl_ms.to_string(),
@@ -250,7 +259,7 @@ impl Draft {
                 base_url: base_url.to_owned(),
             }
         };
-        let config = RunConfig {
+        let mut config = RunConfig {
             endpoint,
             api: self.api,
             model: self.model.trim().to_owned(),
@@ -304,6 +313,7 @@ impl Draft {
                 e2e_ms: errors.limit(Field::SloE2e, &self.slo_e2e_ms),
             },
             workload: self.workload.check(|field, message| errors.note(field, Some(message))),
+            series: SeriesConfig::default(),
             demo: if self.simulated {
                 errors.demo(self)
             } else {
@@ -322,6 +332,9 @@ impl Draft {
                 Some("Conversations need the chat API. Choose it, or enter 1 turn.".into()),
             );
         }
+        config.series = self
+            .series
+            .check(&config, |field, message| errors.note(field, Some(message)));
         if errors.0.is_empty() { Ok(config) } else { Err(errors.0) }
     }
 }

@@ -111,7 +111,7 @@ pub fn to_query(config: &RunConfig) -> String {
             put(name, &limit.to_string());
         }
     }
-    for (name, value) in config.workload.to_pairs() {
+    for (name, value) in config.workload.to_pairs().into_iter().chain(config.series.to_pairs()) {
         put(name, &value);
     }
     if !config.demo.faults.is_empty() {
@@ -256,7 +256,11 @@ pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
                 ));
                 continue;
             }
-            other => match config.workload.take_pair(other, value) {
+            other => match config
+                .workload
+                .take_pair(other, value)
+                .or_else(|| config.series.take_pair(other, value))
+            {
                 Some(understood) => understood,
                 None => {
                     if !unknown.contains(&name) {
@@ -422,6 +426,7 @@ mod tests {
             e2e_ms: Some(3000.0),
         };
         config.workload = crate::config::workload::tests::unusual();
+        config.series = crate::config::series::tests::unusual();
         config.extra_body.insert("top_p".into(), serde_json::json!(0.5));
         config.demo.batch_limit = 2;
         config.demo.itl_ms = 0.5;

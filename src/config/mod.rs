@@ -6,6 +6,7 @@ pub mod link;
 pub mod load;
 pub mod presets;
 pub mod secret_names;
+pub mod series;
 pub mod shell;
 pub mod slo;
 pub mod workload;
@@ -64,6 +65,9 @@ pub struct RunConfig {
     /// What the prompts are made of.
     #[serde(skip_serializing_if = "workload::Workload::is_default")]
     pub workload: workload::Workload,
+    /// Whether it is one run or several.
+    #[serde(skip_serializing_if = "series::SeriesConfig::is_default")]
+    pub series: series::SeriesConfig,
     /// The simulated server's behaviour; unused with a real one.
     pub demo: DemoConfig,
 }
@@ -92,6 +96,7 @@ impl Default for RunConfig {
             streams_per_lane: None,
             slo: slo::Slo::default(),
             workload: workload::Workload::default(),
+            series: series::SeriesConfig::default(),
             demo: DemoConfig::default(),
         }
     }

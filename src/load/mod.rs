@@ -5,5 +5,6 @@ pub mod lanes;
 mod progress;
 pub mod reach;
 pub mod schedule;
+pub mod series;
 
 pub use progress::{EngineEvent, Progress, RunEnd, TokenBucket};

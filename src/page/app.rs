@@ -10,7 +10,7 @@ use super::{
     explain::ExplainView,
     inspector::Inspector,
     live::LiveView,
-    result::ResultView,
+    result::{BackToSeries, ResultView, SeriesProgress, SeriesView},
     state::{Page, Stage},
 };
 
@@ -42,11 +42,13 @@ pub fn App() -> impl IntoView {
             Stage::Running => {
                 view! {
                     <h1 class="visually-hidden">"Run in progress"</h1>
+                    <SeriesProgress />
                     <LiveView config=page.config() />
                 }
                     .into_any()
             }
-            Stage::Finished(document) => view! { <ResultView document /> }.into_any(),
+            Stage::Finished(document) => view! { <BackToSeries /> <ResultView document /> }.into_any(),
+            Stage::Series(series) => view! { <SeriesView series /> }.into_any(),
         }}
         <Inspector />
     }

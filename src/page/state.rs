@@ -12,11 +12,11 @@ use super::{
     workload::{self, Prompts},
 };
 use crate::{
-    config::{Endpoint, RunConfig, Secret},
+    config::{Endpoint, RunConfig, Secret, series::Kind},
     engine::Engine,
-    load::EngineEvent,
+    load::{EngineEvent, series::next_run},
     metrics,
-    report::{Document, Ending, Format},
+    report::{Document, DocumentError, Ending, Format, Series},
     request::RequestRecord,
 };
 
@@ -33,6 +33,8 @@ pub enum Stage {
     Running,
     /// A result is shown.
     Finished(Arc<Document>),
+    /// The result of several runs is shown.
+    Series(Arc<Series>),
 }
 
 /// The bench's state: signals, so that each view redraws what it shows.
@@ -48,6 +50,12 @@ pub struct Page {
     pub last: RwSignal<Option<Arc<Document>>>,
     /// The run as it goes.
     pub live: RwSignal<Live>,
+    /// The runs of a series that are done; of the last one, once it is over.
+    pub series: RwSignal<Option<Arc<Series>>>,
+    /// Whether a series waits before its next run.
+    pub pausing: RwSignal<bool>,
+    /// What the series that goes on was asked for, and the key.
+    plan: StoredValue<Option<(RunConfig, Secret)>>,
     /// Whether the last run's result exists in this tab alone.
     pub unsaved: RwSignal<bool>,
     /// The request in the inspector.
@@ -123,6 +131,9 @@ impl Page {
             stage: RwSignal::default(),
             last: RwSignal::default(),
             live: RwSignal::default(),
+            series: RwSignal::default(),
+            pausing: RwSignal::new(false),
+            plan: StoredValue::new(None),
             unsaved: RwSignal::new(false),
             inspected: RwSignal::new(None),
             width: RwSignal::new(browser::window_width()),
@@ -145,7 +156,7 @@ impl Page {
                 scene: self.stage.with(|stage| match stage {
                     Stage::Setup => Scene::Setup,
                     Stage::Running => Scene::Running,
-                    Stage::Finished(_) => Scene::Result,
+                    Stage::Finished(_) | Stage::Series(_) => Scene::Result,
                 }),
                 has_last: self.last.with(Option::is_some),
             });
@@ -182,15 +193,101 @@ impl Page {
     pub fn config(self) -> RunConfig {
         self.stage.with_untracked(|stage| match stage {
             Stage::Finished(document) => document.config.clone(),
+            Stage::Series(series) => series.config.clone(),
             _ => self.config.get_value(),
         })
     }
 
-    /// Starts a run, unless one goes on.
+    /// Starts a run or a series of them, unless one goes on.
     fn run(self, config: RunConfig, key: &Secret) {
         if self.is_running() {
             return;
         }
+        if config.series.kind == Kind::Single {
+            self.series.set(None);
+            self.plan.set_value(None);
+            self.begin_run(config, key);
+        } else {
+            self.series.set(Some(Arc::new(Series::new(&config))));
+            self.plan.set_value(Some((config, key.clone())));
+            self.begin_next();
+        }
+    }
+
+    /// Starts the next run of the series that goes on, or ends it.
+    fn begin_next(self) {
+        self.pausing.set(false);
+        let next = self.plan.with_value(|plan| {
+            let (config, key) = plan.as_ref()?;
+            let done = self.series.get_untracked()?;
+            Some((next_run(config, &done.points)?, key.clone()))
+        });
+        match next {
+            Some((config, key)) => {
+                self.begin_run(config, &key);
+                if self.engine.with_value(Option::is_none) {
+                    self.end_series();
+                }
+            }
+            None => self.end_series(),
+        }
+    }
+
+    /// A run of the series is done: the next one follows after the pause.
+    fn add_to_series(self, document: Document) {
+        let completed = document.ending == Ending::Completed;
+        self.series.update(|series| {
+            if let Some(series) = series {
+                Arc::make_mut(series).points.push(document);
+            }
+        });
+        let pause_s = self.plan.with_value(|plan| {
+            let (config, _) = plan.as_ref()?;
+            let done = self.series.get_untracked()?;
+            next_run(config, &done.points)?;
+            Some(config.series.pause_s)
+        });
+        match pause_s.filter(|_| completed) {
+            Some(pause_s) => {
+                self.pausing.set(true);
+                // The worker of the run before is ended first, even without a pause.
+                let pause_ms = (pause_s * 1000.0).max(1.0) as u32;
+                gloo_timers::callback::Timeout::new(pause_ms, move || {
+                    if self.pausing.get_untracked() {
+                        self.begin_next();
+                    }
+                })
+                .forget();
+            }
+            None => self.end_series(),
+        }
+    }
+
+    /// No run of the series follows; those that are done are shown, if there are any.
+    fn end_series(self) {
+        self.pausing.set(false);
+        self.plan.set_value(None);
+        match self.series.get_untracked().filter(|series| !series.points.is_empty()) {
+            Some(series) => {
+                self.last.set(series.points.last().cloned().map(Arc::new));
+                self.stage.set(Stage::Series(series));
+            }
+            None => {
+                self.series.set(None);
+                self.stage.set(Stage::Setup);
+            }
+        }
+    }
+
+    /// Shows one run of a series.
+    pub fn open_point(self, series: &Series, position: usize) {
+        if let Some(document) = series.points.get(position) {
+            self.stage.set(Stage::Finished(Arc::new(document.clone())));
+        }
+    }
+
+    /// Starts one run.
+    fn begin_run(self, config: RunConfig, key: &Secret) {
         let items = match self.prompts.with_value(|prompts| prompts.for_run(&config.workload)) {
             Ok(items) => items,
             Err(message) => return self.notice(message),
@@ -208,6 +305,9 @@ impl Page {
 
     /// Stops the run; its result follows.
     pub fn stop(self) {
+        if self.pausing.get_untracked() {
+            return self.end_series();
+        }
         self.live.update(|live| live.stopping = true);
         self.engine.with_value(|engine| engine.as_ref().map(Engine::stop));
     }
@@ -220,6 +320,9 @@ impl Page {
 
     /// Back to the result shown last.
     fn show_last(self) {
+        if let Some(series) = self.series.get_untracked() {
+            return self.stage.set(Stage::Series(series));
+        }
         if let Some(document) = self.last.get_untracked() {
             self.stage.set(Stage::Finished(document));
         }
@@ -249,7 +352,7 @@ impl Page {
                 self.notice(message);
                 if self.live.with_untracked(|live| live.records.is_empty()) {
                     self.end_engine();
-                    self.stage.set(Stage::Setup);
+                    self.end_series();
                 } else {
                     self.live.update(Live::close_interrupted);
                     self.finish(Ending::Interrupted);
@@ -282,12 +385,18 @@ impl Page {
             warmup: live.warmup,
         };
         self.unsaved.set(!document.simulated);
-        self.show(document.without_secrets());
+        let document = document.without_secrets();
+        if self.plan.with_value(Option::is_some) {
+            self.add_to_series(document);
+        } else {
+            self.show(document);
+        }
     }
 
     /// Shows a result, and the request that the URL's fragment names.
     fn show(self, document: Document) {
         bridge::to_frame(&ToFrame::Tab(Tab::Run));
+        self.series.set(None);
         let document = Arc::new(document);
         self.last.set(Some(document.clone()));
         self.stage.set(Stage::Finished(document.clone()));
@@ -335,6 +444,19 @@ impl Page {
                         self.show(document);
                     }
                 }
+                Err(DocumentError::NotAResult) if Series::is_series(&text) => match Series::from_json(&text) {
+                    Ok(_) if self.is_running() => {
+                        self.notice(format!("{name} was not opened, because a run was started meanwhile."))
+                    }
+                    Ok(series) => {
+                        if self.gives_up_unsaved(&name) {
+                            bridge::to_frame(&ToFrame::Tab(Tab::Run));
+                            self.series.set(Some(Arc::new(series)));
+                            self.end_series();
+                        }
+                    }
+                    Err(error) => self.notice(format!("{name}: {error}")),
+                },
                 Err(_) if self.tab.get_untracked() == Tab::Explain => self.captured.set(text),
                 Err(error) => self.notice(format!("{name}: {error}")),
             }

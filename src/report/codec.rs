@@ -79,20 +79,31 @@ impl Document {
     /// succeeded without a token or in spite of a failure, marks without their times, a simulated run that denies it.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let text = text.trim_start_matches('\u{feff}');
-        check_version(text)?;
-        let mut document: Document = serde_json::from_str(text).map_err(|e| match e.classify() {
-            Category::Eof => DocumentError::Cut { bytes: text.len() },
-            _ => DocumentError::Broken(e.to_string()),
-        })?;
-        check(&document).map_err(DocumentError::Broken)?;
-        document.summary = summarize(&document.requests, document.duration_ms);
-        document.client.judge();
+        check_version(text, FORMAT_NAME)?;
+        let mut document: Document = serde_json::from_str(text).map_err(|e| broken(text, &e))?;
+        recompute(&mut document).map_err(DocumentError::Broken)?;
         Ok(document)
     }
 }
 
-/// Tells whether the text is a document of a version that can be read, without reading the rest of it.
-fn check_version(text: &str) -> Result<(), DocumentError> {
+/// What is wrong with a text that begins as one of this program's.
+pub(super) fn broken(text: &str, error: &serde_json::Error) -> DocumentError {
+    match error.classify() {
+        Category::Eof => DocumentError::Cut { bytes: text.len() },
+        _ => DocumentError::Broken(error.to_string()),
+    }
+}
+
+/// Checks a document that was read, and computes what is not taken from the file.
+pub(super) fn recompute(document: &mut Document) -> Result<(), String> {
+    check(document)?;
+    document.summary = summarize(&document.requests, document.duration_ms);
+    document.client.judge();
+    Ok(())
+}
+
+/// Tells whether the text is a document of that name, of a version that can be read, without reading the rest of it.
+pub(super) fn check_version(text: &str, name: &str) -> Result<(), DocumentError> {
     #[derive(Deserialize)]
     struct Head {
         format: Option<Value>,
@@ -106,7 +117,7 @@ fn check_version(text: &str) -> Result<(), DocumentError> {
     })?;
     let format = head
         .format
-        .filter(|f| f["name"] == FORMAT_NAME)
+        .filter(|f| f["name"] == name)
         .ok_or(DocumentError::NotAResult)?;
     match format["version"].as_u64() {
         Some(version) if version > u64::from(FORMAT_VERSION) => Err(DocumentError::TooNew { version }),
@@ -214,7 +225,7 @@ fn check_record(record: &RequestRecord, warmup: bool, streamed: bool) -> Result<
 
 /// Breaks compact JSON into lines in the outer two levels alone, so that a request is one line, however many frames it
 /// had. (A formatter of serde's would compile the writing of every type a second time.)
-fn in_lines(compact: &str) -> String {
+pub(super) fn in_lines(compact: &str) -> String {
     const BROKEN: usize = 2;
     let bytes = compact.as_bytes();
     let mut out = String::with_capacity(compact.len() + compact.len() / 8);

@@ -106,3 +106,26 @@ impl Format {
         }
     }
 }
+
+#[cfg(test)]
+impl Document {
+    /// A run of that configuration in which nothing was sent.
+    pub(crate) fn example(config: RunConfig) -> Self {
+        Self {
+            format: Format::current(),
+            simulated: config.endpoint == crate::config::Endpoint::Simulated,
+            started_unix_ms: 1_780_000_000_000.0,
+            measured_from_ms: 0.0,
+            duration_ms: 1000.0,
+            ending: Ending::Completed,
+            server: ServerFacts::default(),
+            config,
+            slots: Slots::default(),
+            client: Health::default(),
+            notes: Vec::new(),
+            summary: Summary::default(),
+            requests: Vec::new(),
+            warmup: Vec::new(),
+        }
+    }
+}

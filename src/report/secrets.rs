@@ -26,6 +26,7 @@ pub fn without_secrets(config: &RunConfig) -> RunConfig {
             *url = url_without_secrets(url);
         }
     }
+    config.series.other_url = url_without_secrets(&config.series.other_url);
     for (name, value) in &mut config.extra_headers {
         if is_secret_header(name) || looks_like_a_key(value) {
             *value = HIDDEN.to_owned();

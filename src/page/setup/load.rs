@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::series::SeriesFields;
 use crate::{
     config::form::Field,
     load::lanes,
@@ -81,6 +82,7 @@ pub fn LoadPanel() -> impl IntoView {
                 <TextField field=Field::Concurrency label="Concurrency" access=|d| &mut d.concurrency unit="at a time" />
             </Show>
             <TextField field=Field::Warmup label="Warm-up requests" access=|d| &mut d.warmup hint="Sent first, in no figure." />
+            <SeriesFields />
             <SlotAdvice />
         </fieldset>
     }

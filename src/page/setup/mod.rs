@@ -4,13 +4,14 @@ mod advanced;
 mod endpoint;
 mod load;
 mod presets;
+mod series;
 mod workload;
 
 use leptos::prelude::*;
 
 use super::{bridge::ToBench, browser, frame::Frame, parts::field_id};
 use crate::{
-    config::{Endpoint, RunConfig},
+    config::{Endpoint, RunConfig, series::Kind},
     load::estimate,
     report::{format, load_words},
 };
@@ -88,6 +89,12 @@ fn RunBar() -> impl IntoView {
 
 /// What a press on *Run* will do.
 fn promise(config: &RunConfig) -> String {
+    match config.series.kind {
+        Kind::Single => {}
+        Kind::Sweep => return format!("Run {} loads, one after the other", config.series.loads.len()),
+        Kind::Search => return "Search for the highest load that keeps the objectives".to_owned(),
+        Kind::Abba => return format!("Run {} times, two endpoints in turn", 4 * config.series.rounds),
+    }
     let time = match config.load.duration_s {
         Some(_) => None,
         None => estimate::run_s(config, None),
