@@ -1,8 +1,11 @@
 //! One monotonic clock per run, and sleeping by it.
 
+use std::{cell::RefCell, collections::VecDeque, rc::Rc};
+
+use futures_channel::oneshot;
 use gloo_timers::future::TimeoutFuture;
 use wasm_bindgen::{JsCast, prelude::*};
-use web_sys::Performance;
+use web_sys::{MessageChannel, MessagePort, Performance};
 
 #[wasm_bindgen]
 extern "C" {
@@ -61,17 +64,62 @@ impl Clock {
         (steps > 0).then_some(smallest)
     }
 
-    /// Sleeps until `due_ms`. A browser's timer fires up to 4 ms late if asked for a fraction, so each sleep is
-    /// rounded down and the rest slept again.
+    /// Sleeps until `due_ms`, or up to about a millisecond longer.
     pub async fn sleep_until(&self, due_ms: f64) {
-        loop {
+        while self.now_ms() < due_ms {
+            // A timer that is set in another's callback, and that one in another's, waits for at least 4 ms. One that is
+            // set in the handler of a message does not.
+            by_message().await;
             let rest = due_ms - self.now_ms();
-            if rest <= 0.0 {
-                return;
+            if rest > 0.0 {
+                // The cast saturates: at most 49 days, in which case the loop goes round again.
+                TimeoutFuture::new(rest.ceil().min(86_400_000.0) as u32).await;
             }
-            // The cast saturates: at most 49 days, in which case the loop goes round again.
-            TimeoutFuture::new(rest.floor().min(86_400_000.0) as u32).await;
         }
+    }
+}
+
+/// A message port to oneself, and who waits for a message.
+struct Hops {
+    port: MessagePort,
+    waiting: Rc<RefCell<VecDeque<oneshot::Sender<()>>>>,
+}
+
+impl Hops {
+    fn new() -> Option<Self> {
+        let channel = MessageChannel::new().ok()?;
+        let waiting = Rc::<RefCell<VecDeque<oneshot::Sender<()>>>>::default();
+        let queue = waiting.clone();
+        let on_message = Closure::<dyn FnMut()>::new(move || {
+            let next = queue.borrow_mut().pop_front();
+            // Who gave up waiting is gone.
+            let _ = next.map(|waiter| waiter.send(()));
+        });
+        // It lives as long as the page or the worker.
+        channel
+            .port1()
+            .set_onmessage(Some(on_message.into_js_value().unchecked_ref()));
+        Some(Self {
+            port: channel.port2(),
+            waiting,
+        })
+    }
+}
+
+thread_local! {
+    static HOPS: Option<Hops> = Hops::new();
+}
+
+/// Goes on in the handler of a message, after what else is due now.
+async fn by_message() {
+    let told = HOPS.with(|hops| {
+        let hops = hops.as_ref()?;
+        let (tell, told) = oneshot::channel();
+        hops.waiting.borrow_mut().push_back(tell);
+        hops.port.post_message(&JsValue::NULL).ok().map(|()| told)
+    });
+    if let Some(told) = told {
+        let _ = told.await;
     }
 }
 
