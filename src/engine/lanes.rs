@@ -47,6 +47,9 @@ pub struct Lanes {
     in_flight: Cell<u32>,
     waiting: RefCell<VecDeque<oneshot::Sender<()>>>,
     closed: Cell<bool>,
+    /// Whether the lanes are filled one after the other: names of one server, of which no more than needed are kept warm.
+    /// Else each request goes to the emptiest.
+    one_server: bool,
     /// Whether requests need a preflight at all.
     preflights: bool,
     headers: Vec<(String, String)>,
@@ -94,10 +97,12 @@ impl Drop for Slot {
 }
 
 impl Lanes {
-    /// Lanes for a plan. `path_of` makes a request URL from a base URL; `preflights`: whether warming is needed.
+    /// Lanes for a plan. `path_of` makes a request URL from a base URL; `one_server`: whether all are names that the engine
+    /// made up for one server; `preflights`: whether warming is needed.
     pub fn new(
         plan: &LanePlan,
         path_of: impl Fn(&str) -> String,
+        one_server: bool,
         preflights: bool,
         headers: Vec<(String, String)>,
     ) -> Self {
@@ -117,6 +122,7 @@ impl Lanes {
             in_flight: Cell::new(0),
             waiting: RefCell::default(),
             closed: Cell::new(false),
+            one_server,
             preflights,
             headers,
         }
@@ -227,17 +233,19 @@ impl Lanes {
         (!self.closed.get()).then_some(slot)
     }
 
-    /// The emptiest lane's next slot.
+    /// The next slot: of the first lane that has one, or of the emptiest.
     fn free_slot(self: &Rc<Self>) -> Option<Slot> {
         if self.in_flight.get() >= self.slots {
             return None;
         }
-        let (index, lane) = self
-            .lanes
-            .iter()
-            .enumerate()
-            .min_by_key(|(_, lane)| lane.in_flight.get())?;
-        (lane.in_flight.get() < self.streams_per_lane).then(|| Slot::take(self, index))
+        let is_free = |(_, lane): &(usize, &Rc<Lane>)| lane.in_flight.get() < self.streams_per_lane;
+        let mut free = self.lanes.iter().enumerate().filter(is_free);
+        let (index, _) = if self.one_server {
+            free.next()
+        } else {
+            free.min_by_key(|(_, lane)| lane.in_flight.get())
+        }?;
+        Some(Slot::take(self, index))
     }
 
     /// Gives out no more slots; whoever waits is told.

@@ -25,7 +25,7 @@ use super::{
     worker::tell,
 };
 use crate::{
-    config::{Endpoint, RunConfig, Secret, form::MAX_REQUESTS, load::Arrival},
+    config::{Endpoint, LanePolicy, RunConfig, Secret, form::MAX_REQUESTS, load::Arrival},
     demo,
     health::{Health, Monitor},
     load::{
@@ -336,7 +336,14 @@ impl Run {
                 .base_urls
                 .iter()
                 .all(|base| base.starts_with(&format!("{}/", self.page_origin)));
-            Rc::new(Lanes::new(plan, url_of, http && !same_origin, self.headers()))
+            let one_server = self.config.lanes == LanePolicy::Auto;
+            Rc::new(Lanes::new(
+                plan,
+                url_of,
+                one_server,
+                http && !same_origin,
+                self.headers(),
+            ))
         };
         let mut lanes = make(&plan);
         if http {

@@ -19,7 +19,12 @@ pub fn ClientSection(document: Arc<Document>) -> impl IntoView {
         _ => health.reasons.join(" "),
     };
     let share = |part: u64, all: u64| (all > 0).then(|| part as f64 / all as f64);
-    let lanes = document.slots.lanes.join(", ");
+    let lanes = match &document.slots.lanes[..] {
+        [first, .., last] if document.slots.lanes.len() > 4 => {
+            format!("{first} and {} more, up to {last}", document.slots.lanes.len() - 1)
+        }
+        lanes => lanes.join(", "),
+    };
     let facts = [
         (
             "Requests on the wire",
