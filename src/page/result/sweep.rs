@@ -134,7 +134,10 @@ fn runs_table(page: Page, series: &Arc<Series>, opens: bool) -> impl IntoView + 
 
 /// What a series comes to, in a sentence.
 fn finding(series: &Series) -> String {
-    let runs = format!("{} runs", format::count(series.points.len() as u64));
+    let runs = match series.points.len() {
+        1 => "1 run".to_owned(),
+        n => format!("{} runs", format::count(n as u64)),
+    };
     match series.config.series.kind {
         Kind::Search => match series.best() {
             Some(best) => format!(
