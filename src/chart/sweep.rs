@@ -12,7 +12,7 @@ use crate::{
     metrics::knee,
     report::{
         Point,
-        format::{millis, number, percent, with_unit},
+        format::{as_set, millis, number, percent, with_unit},
     },
 };
 
@@ -135,7 +135,7 @@ fn finding(placed: &[(f64, f64, f64, &Point)], knee: Option<usize>, axes: &Sweep
         format!(
             "{} at {}, with a median {} of {}",
             with_unit(*x, "tok/s"),
-            with_unit(*load, axes.load_unit),
+            as_set(*load, axes.load_unit),
             axes.latency,
             millis(*y)
         )

@@ -17,12 +17,14 @@ use crate::{
     load::{
         lanes,
         reach::{self, Finding, Seen},
+        schedule::schedule,
     },
+    report::load_words,
     workload::file::Summary,
 };
 
 /// Requests at a public host from which on a run is asked for twice.
-const MANY_REQUESTS: u32 = 1_000;
+const MANY_REQUESTS: usize = 1_000;
 
 /// What *Check connection* came to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -252,11 +254,17 @@ fn agreed(config: &RunConfig) -> bool {
         return true;
     };
     let host = lanes::host(base_url).unwrap_or_default();
-    if config.requests < MANY_REQUESTS || lanes::is_private(&host) {
+    let requests = match config.load.duration_s {
+        _ if config.load.is_open() => schedule(config, Vec::new()).len(),
+        // How many a closed loop makes of a time is the server's matter.
+        Some(_) => usize::MAX,
+        None => config.requests as usize,
+    };
+    if requests < MANY_REQUESTS || lanes::is_private(&host) {
         return true;
     }
     browser::confirm(&format!(
-        "Send {} requests to {host}, {} at a time? That is a public host; make sure it is meant to take this load.",
-        config.requests, config.concurrency
+        "Run this at {host}: {}? That is a public host; make sure it is meant to take this load.",
+        load_words(config)
     ))
 }

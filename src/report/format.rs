@@ -48,6 +48,11 @@ pub fn percentile(value_ms: Option<f64>, p: f64, n: u64, anyway: bool) -> String
     }
 }
 
+/// A number that a person set, with its unit: as it was set, with no digits added.
+pub fn as_set(value: f64, unit: &str) -> String {
+    format!("{value}{NARROW_SPACE}{unit}")
+}
+
 /// A length of time a person waits for, given in seconds: `8 s`, `2 min 5 s`, `1 h 4 min`.
 pub fn wait(value_s: impl Into<Option<f64>>) -> String {
     let Some(value) = value_s.into().filter(|v| v.is_finite()) else {

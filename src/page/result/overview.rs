@@ -7,6 +7,7 @@ use wasm_bindgen_futures::spawn_local;
 
 use super::Filter;
 use crate::{
+    metrics::Distribution,
     page::{
         browser,
         parts::{Figure, VerdictBadge},
@@ -121,6 +122,11 @@ fn file_name(document: &Document) -> String {
     format!("streamgauge-{model}-{}.json", browser::stamp(document.started_unix_ms))
 }
 
+/// The 99th percentile, or what it would take.
+fn p99(values: &Distribution) -> String {
+    format!("p99 {}", format::percentile(values.p99, 99.0, values.n as u64, false))
+}
+
 #[component]
 fn Headline(document: Arc<Document>) -> impl IntoView {
     let summary = &document.summary;
@@ -167,8 +173,8 @@ fn Headline(document: Arc<Document>) -> impl IntoView {
             <Figure label="Output throughput" value=format::with_unit(summary.output_throughput, "tok/s") detail=estimated />
             {offered}
             <Figure label="Request throughput" value=format::with_unit(summary.request_throughput, "req/s") detail=successes />
-            <Figure label="TTFT, median" value=format::millis(summary.ttft_ms.p50) detail=format!("p99 {}", format::millis(summary.ttft_ms.p99)) />
-            <Figure label="ITL, median" value=format::millis(summary.itl_ms.p50) detail=format!("p99 {}", format::millis(summary.itl_ms.p99)) />
+            <Figure label="TTFT, median" value=format::millis(summary.ttft_ms.p50) detail=p99(&summary.ttft_ms) />
+            <Figure label="ITL, median" value=format::millis(summary.itl_ms.p50) detail=p99(&summary.itl_ms) />
             <Figure
                 label="Failed"
                 value=failed

@@ -34,7 +34,10 @@ fn run_name(series: &Series, position: usize, document: &Document) -> String {
             if is_other(position) { "B" } else { "A" },
             document.server.base_url
         ),
-        (_, load) => format::with_unit(load, load_unit(series)),
+        (_, load) => load.map_or_else(
+            || format::NOT_AVAILABLE.to_owned(),
+            |load| format::as_set(load, load_unit(series)),
+        ),
     }
 }
 
@@ -143,7 +146,7 @@ fn finding(series: &Series) -> String {
             Some(best) => format!(
                 "The highest load at which {} of the requests kept the objectives: {} ({runs}).",
                 format::percent(series.config.series.attainment),
-                format::with_unit(best.load, load_unit(series)),
+                format::as_set(best.load, load_unit(series)),
             ),
             None => format!("At no load did enough requests keep the objectives ({runs})."),
         },
