@@ -243,7 +243,14 @@ impl Run {
         let (server, listed) = server_facts(&self.config, &self.headers()).await;
         self.listed.set(listed);
         self.asked.borrow_mut().model.clone_from(&server.model);
-        self.calibrate().await;
+        if server.counts_tokens() {
+            self.calibrate().await;
+        } else if self.source.borrow().makes_words() && self.config.endpoint != Endpoint::Simulated {
+            self.note(
+                "This kind of server is not known to count tokens for others, so it was asked nothing before the run. \
+                 Prompts have as many words as tokens were asked for.",
+            );
+        }
         if server.demo {
             self.burst().await;
         }

@@ -85,6 +85,13 @@ pub struct ServerFacts {
     pub demo: bool,
 }
 
+impl ServerFacts {
+    /// Whether it is of a kind that is known to have `/tokenize`. No other is sent requests beyond those asked for.
+    pub fn counts_tokens(&self) -> bool {
+        matches!(self.owned_by.as_deref(), Some("sglang" | "vllm"))
+    }
+}
+
 /// Connections asked for and had.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Slots {
