@@ -380,11 +380,12 @@ fn shorten(text: &str) -> Cow<'_, str> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{config::Timeouts, demo::FaultKind};
 
-    fn unusual() -> RunConfig {
+    /// Every field other than its default.
+    pub(crate) fn unusual() -> RunConfig {
         let mut config = RunConfig {
             endpoint: Endpoint::Http {
                 base_url: "http://127.0.0.1:30000/v1?x=a&b".into(),

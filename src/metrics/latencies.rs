@@ -4,7 +4,7 @@ use super::tokens::arrivals;
 use crate::request::RequestRecord;
 
 /// Time to first token: dispatch → first token of any kind, ms.
-pub(super) fn ttft_ms(record: &RequestRecord) -> Option<f64> {
+pub fn ttft_ms(record: &RequestRecord) -> Option<f64> {
     record.times.first_token_ms.map(|at| at - record.times.dispatched_ms)
 }
 
@@ -22,7 +22,7 @@ pub(super) fn ttst_ms(record: &RequestRecord) -> Option<f64> {
 
 /// Time per output token after the first, ms. Needs two tokens and two reads that brought some: tokens that all came in
 /// one read say nothing about the time between them.
-pub(super) fn tpot_ms(record: &RequestRecord) -> Option<f64> {
+pub fn tpot_ms(record: &RequestRecord) -> Option<f64> {
     let span = record.times.last_token_ms? - record.times.first_token_ms?;
     let tokens = record.tokens.output?;
     (tokens > 1 && span > 0.0).then(|| span / (tokens - 1) as f64)
@@ -34,7 +34,7 @@ pub(super) fn user_speed(record: &RequestRecord) -> Option<f64> {
 }
 
 /// End to end: dispatch → last token, ms.
-pub(super) fn e2e_ms(record: &RequestRecord) -> Option<f64> {
+pub fn e2e_ms(record: &RequestRecord) -> Option<f64> {
     record.times.last_token_ms.map(|at| at - record.times.dispatched_ms)
 }
 

@@ -20,6 +20,7 @@ pub use floors::{FLOORS, floor};
 pub use glossary::{Term, glossary, glossary_markdown, term};
 pub use goodput::{Goodput, goodput};
 pub use groups::{FailureGroup, failure_groups};
+pub use latencies::{e2e_ms, tpot_ms, ttft_ms};
 pub use series::{PairedDifference, knee, paired_difference};
 pub use summary::{OutcomeCounts, Samples, Summary, samples, summarize, summarize_window};
 pub use timeline::{Timeline, timeline};

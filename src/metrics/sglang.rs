@@ -19,6 +19,8 @@ use crate::{
 /// The six statistics it prints of a latency, ms. Of an empty sample all are 0, as it writes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Statistics {
+    /// Size of the sample: where it is 0, the zeros are its client's habit and no figures.
+    pub n: u64,
     /// Arithmetic mean.
     pub mean: f64,
     /// Median.
@@ -40,6 +42,7 @@ impl Statistics {
         let d = Sample::new(values.collect()).distribution();
         let or_0 = |value: Option<f64>| value.unwrap_or(0.0);
         Self {
+            n: d.n as u64,
             mean: or_0(d.mean),
             median: or_0(d.p50),
             std: or_0(d.std),

@@ -1,20 +1,28 @@
 //! The result document: the product. Pages, links, files and comparisons are renderings of it.
 
 mod codec;
+mod csv;
 mod document;
 pub mod format;
+mod jsonl;
 mod load_words;
 mod markdown;
 mod part;
 mod secrets;
 mod series;
+mod sharing;
 
 pub use codec::DocumentError;
+pub use csv::csv;
 pub use document::{Document, Ending, FORMAT_VERSION, Format, ServerFacts, Slots};
+pub use jsonl::{OWN_KEY, jsonl};
 pub use load_words::load_words;
 pub use markdown::markdown;
 pub use secrets::{HIDDEN, without_secrets};
 pub use series::{Compared, Point, SERIES_NAME, Series};
+pub use sharing::{Content, Keep};
 
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod schema_tests;
 #[cfg(all(test, not(target_arch = "wasm32")))]
 mod tests;
