@@ -263,7 +263,7 @@ def sglang(records, duration_ms, native):
 
     def six(values):
         a = np.array(values or [0.0]) * 1000
-        return {"mean": a.mean(), "median": np.median(a), "std": a.std(), "max": a.max()} | {
+        return {"n": len(values), "mean": a.mean(), "median": np.median(a), "std": a.std(), "max": a.max()} | {
             f"p{q}": np.percentile(a, q) for q in (90, 95, 99)
         }
 

@@ -16,7 +16,7 @@ use crate::{
     request::{Outcome, RequestRecord},
 };
 
-/// The six statistics it prints of a latency, ms. Of an empty sample all are 0, as it writes them.
+/// The statistics it prints of a latency, ms, and of how many. Of an empty sample all are 0, as it writes them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Statistics {
     /// Size of the sample: where it is 0, the zeros are its client's habit and no figures.
