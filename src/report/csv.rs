@@ -23,18 +23,18 @@ const COLUMNS: [Column; 35] = [
     }),
     ("conversation", |r| figure(r.asked.and_then(|asked| asked.conversation))),
     ("turn", |r| figure(r.asked.and_then(|asked| asked.turn))),
-    ("scheduled_ms", |r| r.times.scheduled_ms.to_string()),
-    ("dispatched_ms", |r| r.times.dispatched_ms.to_string()),
-    ("headers_ms", |r| figure(r.times.headers_ms)),
-    ("first_byte_ms", |r| figure(r.times.first_byte_ms)),
-    ("first_token_ms", |r| figure(r.times.first_token_ms)),
-    ("first_answer_ms", |r| figure(r.times.first_answer_ms)),
-    ("last_token_ms", |r| figure(r.times.last_token_ms)),
-    ("done_ms", |r| figure(r.times.done_ms)),
-    ("ended_ms", |r| r.times.ended_ms.to_string()),
-    ("ttft_ms", |r| figure(ttft_ms(r))),
-    ("tpot_ms", |r| figure(tpot_ms(r))),
-    ("e2e_ms", |r| figure(e2e_ms(r))),
+    ("scheduled_ms", |r| millis(Some(r.times.scheduled_ms))),
+    ("dispatched_ms", |r| millis(Some(r.times.dispatched_ms))),
+    ("headers_ms", |r| millis(r.times.headers_ms)),
+    ("first_byte_ms", |r| millis(r.times.first_byte_ms)),
+    ("first_token_ms", |r| millis(r.times.first_token_ms)),
+    ("first_answer_ms", |r| millis(r.times.first_answer_ms)),
+    ("last_token_ms", |r| millis(r.times.last_token_ms)),
+    ("done_ms", |r| millis(r.times.done_ms)),
+    ("ended_ms", |r| millis(Some(r.times.ended_ms))),
+    ("ttft_ms", |r| millis(ttft_ms(r))),
+    ("tpot_ms", |r| millis(tpot_ms(r))),
+    ("e2e_ms", |r| millis(e2e_ms(r))),
     ("output_tokens", |r| figure(r.tokens.output)),
     ("output_tokens_source", |r| name(&r.tokens.source)),
     ("prompt_tokens", |r| figure(r.tokens.prompt)),
@@ -88,6 +88,11 @@ fn row(out: &mut String, cells: impl Iterator<Item = String>) {
 
 fn figure<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// A time to the microsecond: no browser's clock is finer.
+fn millis(value_ms: Option<f64>) -> String {
+    figure(value_ms.map(|value_ms| (value_ms * 1000.0).round() / 1000.0))
 }
 
 /// Text of others, so that no spreadsheet computes it.

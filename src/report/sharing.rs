@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Document, HIDDEN, format::count};
+use super::{Document, HIDDEN, Series, format::count};
 use crate::{
     config::{Endpoint, LanePolicy, RunConfig, workload::Kind},
     load::lanes::host,
@@ -45,6 +45,10 @@ const PROMPT_KEYS: [&str; 9] = [
 impl Document {
     /// The result without what the person does not let out.
     pub fn to_share(&self, keep: &Keep) -> Document {
+        self.to_share_without(keep, &Hosts::of(self))
+    }
+
+    fn to_share_without(&self, keep: &Keep, hosts: &Hosts) -> Document {
         let mut document = self.clone().without_secrets();
         if !keep.prompts {
             hide_prompts(&mut document.config);
@@ -56,7 +60,7 @@ impl Document {
             }
         }
         if !keep.hosts {
-            Hosts::of(self).hide(&mut document);
+            hosts.hide(&mut document);
         }
         document
     }
@@ -141,6 +145,40 @@ impl Document {
     }
 }
 
+impl Series {
+    /// The runs without what the person does not let out. A name of one run is hidden in all of them.
+    pub fn to_share(&self, keep: &Keep) -> Series {
+        let hosts = Hosts::of_all(&self.points, &self.config);
+        let mut config = self.config.clone();
+        if !keep.prompts {
+            hide_prompts(&mut config);
+        }
+        if !keep.hosts {
+            hosts.hide_config(&mut config);
+        }
+        Series {
+            format: self.format.clone(),
+            config,
+            points: self
+                .points
+                .iter()
+                .map(|point| point.to_share_without(keep, &hosts))
+                .collect(),
+        }
+    }
+
+    /// What the runs hold, each thing once; it is in what is shared as [`Document::contents`] says.
+    pub fn contents(&self, keep: &Keep) -> Vec<Content> {
+        let mut contents: Vec<Content> = Vec::new();
+        for content in self.points.iter().flat_map(|point| point.contents(keep)) {
+            if !contents.contains(&content) {
+                contents.push(content);
+            }
+        }
+        contents
+    }
+}
+
 fn is_prompt_key(key: &str) -> bool {
     PROMPT_KEYS.contains(&key.to_ascii_lowercase().as_str())
 }
@@ -194,16 +232,27 @@ struct Hosts(Vec<String>);
 
 impl Hosts {
     fn of(document: &Document) -> Self {
-        let mut urls = vec![&document.server.base_url, &document.config.series.other_url];
-        urls.extend(&document.slots.lanes);
-        if let Endpoint::Http { base_url } = &document.config.endpoint {
-            urls.push(base_url);
+        Self::of_all(std::slice::from_ref(document), &document.config)
+    }
+
+    fn of_all(documents: &[Document], config: &RunConfig) -> Self {
+        let configs = documents.iter().map(|document| &document.config).chain([config]);
+        let mut urls = Vec::new();
+        for config in configs {
+            urls.push(&config.series.other_url);
+            if let Endpoint::Http { base_url } = &config.endpoint {
+                urls.push(base_url);
+            }
+            if let LanePolicy::List { base_urls } = &config.lanes {
+                urls.extend(base_urls);
+            }
         }
-        if let LanePolicy::List { base_urls } = &document.config.lanes {
-            urls.extend(base_urls);
+        for document in documents {
+            urls.push(&document.server.base_url);
+            urls.extend(&document.slots.lanes);
+            let records = document.requests.iter().chain(&document.warmup);
+            urls.extend(records.filter_map(|r| Some(&r.evidence.as_ref()?.url)));
         }
-        let records = document.requests.iter().chain(&document.warmup);
-        urls.extend(records.filter_map(|r| Some(&r.evidence.as_ref()?.url)));
         let mut names = Vec::new();
         for url in urls.into_iter().filter(|url| !matches!(url.as_str(), "" | "simulated")) {
             let url = url.trim_end_matches('/').to_ascii_lowercase();
@@ -451,6 +500,28 @@ mod tests {
             ..Keep::default()
         };
         assert!(message(kept).contains("secret answer"));
+    }
+
+    #[test]
+    fn a_name_of_one_run_is_hidden_in_all_runs_of_a_series() {
+        let mut other = small();
+        other.notes = vec![format!("the other one is {HOST}")];
+        let mut series = Series::new(&other.config);
+        series.points = vec![other, revealing()];
+        let shared = series.to_share(&Keep::default()).to_json().to_lowercase();
+        assert!(
+            !shared.contains("gpu-7") && !shared.contains("secret prompt"),
+            "{shared}"
+        );
+        let all = Keep {
+            hosts: true,
+            prompts: true,
+            evidence: true,
+        };
+        assert_eq!(series.to_share(&all), series);
+        let listed = series.contents(&Keep::default());
+        let keys = listed.iter().filter(|c| c.what.contains("API keys")).count();
+        assert_eq!(keys, 1, "each thing is listed once");
     }
 
     #[test]

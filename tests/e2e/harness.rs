@@ -232,9 +232,10 @@ impl Page {
         }
     }
 
-    /// Presses the first visible button whose text holds these words.
+    /// Presses the first visible button whose text or label holds these words.
     pub async fn press(&self, words: &str) {
-        let xpath = format!("//button[contains(normalize-space(.), \"{words}\")]");
+        let xpath =
+            format!("//button[contains(normalize-space(.), \"{words}\") or contains(@aria-label, \"{words}\")]");
         let start = Instant::now();
         loop {
             for button in self.client.find_all(Locator::XPath(&xpath)).await.expect("a query") {
@@ -293,18 +294,27 @@ impl Page {
 
     /// Saves the result as JSON by the page's own button, and reads the file.
     pub async fn download_json(&self) -> Value {
-        for old in std::fs::read_dir(&self.downloads).expect("downloads") {
-            std::fs::remove_file(old.expect("an entry").path()).expect("removed");
+        let text = self.download("Save JSON", "json").await;
+        serde_json::from_str(&text).expect("JSON")
+    }
+
+    /// Presses the button with these words and reads the file that is saved, which has this ending.
+    pub async fn download(&self, words: &str, ending: &str) -> String {
+        let saved = || {
+            let entries = std::fs::read_dir(&self.downloads).expect("downloads");
+            entries.map(|entry| entry.expect("an entry").path())
+        };
+        for old in saved() {
+            std::fs::remove_file(old).expect("removed");
         }
-        self.press("Save JSON").await;
+        self.press(words).await;
         let start = Instant::now();
         loop {
-            let saved = std::fs::read_dir(&self.downloads)
-                .expect("downloads")
-                .map(|e| e.expect("an entry").path());
-            for path in saved.filter(|path| path.extension().is_some_and(|ext| ext == "json")) {
-                if let Ok(value) = serde_json::from_slice(&std::fs::read(&path).expect("the file")) {
-                    return value;
+            // Chromium writes under another name, and renames the file when it is whole.
+            for path in saved().filter(|path| path.extension().is_some_and(|ext| ext == ending)) {
+                let text = std::fs::read_to_string(&path).expect("the file");
+                if !text.is_empty() {
+                    return text;
                 }
             }
             assert!(start.elapsed() < PATIENCE, "no file was saved");

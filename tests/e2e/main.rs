@@ -1,9 +1,11 @@
 //! The page in a real browser, against real sockets, compared with what the demo endpoint says it truly did.
 
+mod access;
 mod checks;
 mod harness;
 mod health;
 mod looks;
 mod reading;
 mod runs;
+mod share;
 mod workloads;

@@ -36,7 +36,7 @@ pub fn TableTwin(
         <details on:toggle=move |_| open.update(|open| *open = !*open)>
             <summary>"As a table"</summary>
             <Show when=move || open.get()>
-                <div class="scroll">
+                <div class="scroll" tabindex="0" role="group" aria-label="Figures of the chart">
                     <table>
                         <thead>
                             <tr>{move || drawing.with(|d| d.head.iter().map(|head| view! { <th>{head.clone()}</th> }).collect_view())}</tr>

@@ -7,6 +7,7 @@ mod latency;
 mod overview;
 mod requests;
 mod sglang;
+mod share;
 mod spread;
 mod steady;
 mod sweep;

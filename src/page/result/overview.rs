@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use wasm_bindgen_futures::spawn_local;
 
-use super::Filter;
+use super::{
+    Filter,
+    share::{Share, Shared, file_name},
+};
 use crate::{
     metrics::Distribution,
     page::{
@@ -13,7 +15,7 @@ use crate::{
         parts::{Figure, VerdictBadge},
         state::Page,
     },
-    report::{Document, Ending, format, load_words, markdown},
+    report::{Document, Ending, format, load_words},
     request::Outcome,
 };
 
@@ -27,7 +29,6 @@ pub fn Overview(
     filter: RwSignal<Filter>,
 ) -> impl IntoView {
     let page = Page::get();
-    let copied = RwSignal::new(None::<bool>);
     let config = &document.config;
     let title = match (document.server.model.as_str(), document.simulated) {
         (_, true) => "Simulated server".to_owned(),
@@ -51,16 +52,9 @@ pub fn Overview(
     );
     let save = {
         let document = document.clone();
-        move |_| match browser::save_file(&file_name(&document), "application/json", &document.to_json()) {
+        move |_| match browser::save_file(&file_name(&document, "json"), "application/json", &document.to_json()) {
             Ok(()) => page.unsaved.set(false),
             Err(error) => page.notice(format!("The browser refused to save the file: {error:?}")),
-        }
-    };
-    let copy = {
-        let document = document.clone();
-        move |_| {
-            let text = markdown(&document);
-            spawn_local(async move { copied.set(Some(browser::copy(&text).await)) });
         }
     };
     let again = {
@@ -85,10 +79,7 @@ pub fn Overview(
             <div class="actions">
                 <button type="button" class="primary" on:click=again>"New run"</button>
                 <button type="button" on:click=save>"Save JSON"</button>
-                <button type="button" on:click=copy>"Copy as Markdown"</button>
-                <span class="quiet" role="status">
-                    {move || copied.get().map(|done| if done { "Copied." } else { "The browser did not allow it." })}
-                </span>
+                <Share shared=Shared::Run(document.clone()) />
             </div>
         </header>
         {(!document.client.reasons.is_empty())
@@ -98,28 +89,6 @@ pub fn Overview(
         {move || view! { <Headline document=shown.get() /> }}
         <Outcomes document filter />
     }
-}
-
-fn file_name(document: &Document) -> String {
-    let model: String = document
-        .server
-        .model
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect();
-    let model = if document.simulated {
-        "simulated"
-    } else {
-        model.trim_matches('-')
-    };
-    let model = if model.is_empty() { "result" } else { model };
-    format!("streamgauge-{model}-{}.json", browser::stamp(document.started_unix_ms))
 }
 
 /// The 99th percentile, or what it would take.

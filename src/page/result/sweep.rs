@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
+use super::share::{Share, Shared};
 use crate::{
     chart::{self, SweepAxes, Theme},
     config::series::Kind,
@@ -199,6 +200,7 @@ pub fn SeriesView(series: Arc<Series>) -> impl IntoView {
                 <div class="actions">
                     <button type="button" class="primary" on:click=again>"New run"</button>
                     <button type="button" on:click=save>"Save JSON"</button>
+                    <Share shared=Shared::Series(series.clone()) />
                 </div>
             </header>
             <SweepCharts series=series.clone() />
