@@ -19,6 +19,12 @@ impl OutcomeCounts {
         self.0[place(outcome)] += 1;
     }
 
+    /// Counts so many more.
+    pub fn add_many(&mut self, outcome: Outcome, count: u32) {
+        let sum = &mut self.0[place(outcome)];
+        *sum = sum.saturating_add(count);
+    }
+
     /// Adds the counts of another.
     pub fn merge(&mut self, other: &OutcomeCounts) {
         for (count, more) in self.0.iter_mut().zip(other.0) {

@@ -5,6 +5,7 @@ mod csv;
 mod document;
 pub mod format;
 mod jsonl;
+pub mod link;
 mod load_words;
 mod markdown;
 mod part;
