@@ -10,7 +10,7 @@ use super::{
     explain::ExplainView,
     inspector::Inspector,
     live::LiveView,
-    result::{BackToSeries, ResultView, SeriesProgress, SeriesView},
+    result::{BackToSeries, LinkedView, ResultView, SeriesProgress, SeriesView},
     state::{Page, Stage},
 };
 
@@ -29,10 +29,12 @@ pub fn App() -> impl IntoView {
             }
         }),
     ];
+    let links = window_event_listener(ev::hashchange, move |_| page.open_link());
     let keys = window_event_listener(ev::keydown, move |event| shortcut(page, &event));
     on_cleanup(move || {
         listeners.into_iter().for_each(|listener| listener.remove());
         keys.remove();
+        links.remove();
     });
     view! {
         {move || match page.stage.get() {
@@ -49,6 +51,7 @@ pub fn App() -> impl IntoView {
             }
             Stage::Finished(document) => view! { <BackToSeries /> <ResultView document /> }.into_any(),
             Stage::Series(series) => view! { <SeriesView series /> }.into_any(),
+            Stage::Linked(snapshot) => view! { <LinkedView snapshot /> }.into_any(),
         }}
         <Inspector />
     }

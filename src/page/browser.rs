@@ -93,6 +93,14 @@ pub fn go_to_top() {
     }
 }
 
+/// The page's URL without query and fragment: what a link to it begins with.
+pub fn page_url() -> String {
+    let href = web_sys::window()
+        .and_then(|window| window.location().href().ok())
+        .unwrap_or_default();
+    href.split(['?', '#']).next().unwrap_or_default().to_owned()
+}
+
 /// The page's origin.
 pub fn origin() -> String {
     web_sys::window()

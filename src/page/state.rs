@@ -16,7 +16,10 @@ use crate::{
     engine::Engine,
     load::{EngineEvent, series::next_run},
     metrics,
-    report::{Document, DocumentError, Ending, Format, Series},
+    report::{
+        Document, DocumentError, Ending, Format, Series,
+        link::{self, Snapshot},
+    },
     request::RequestRecord,
 };
 
@@ -35,6 +38,8 @@ pub enum Stage {
     Finished(Arc<Document>),
     /// The result of several runs is shown.
     Series(Arc<Series>),
+    /// A result is shown as a link carried it.
+    Linked(Arc<Snapshot>),
 }
 
 /// The bench's state: signals, so that each view redraws what it shows.
@@ -156,7 +161,7 @@ impl Page {
                 scene: self.stage.with(|stage| match stage {
                     Stage::Setup => Scene::Setup,
                     Stage::Running => Scene::Running,
-                    Stage::Finished(_) | Stage::Series(_) => Scene::Result,
+                    Stage::Finished(_) | Stage::Series(_) | Stage::Linked(_) => Scene::Result,
                 }),
                 has_last: self.last.with(Option::is_some),
             });
@@ -168,6 +173,28 @@ impl Page {
             self.notice(format!(
                 "This link points at {named} of a result. Open that result's file to see it."
             ));
+        }
+        self.open_link();
+    }
+
+    /// Opens the result that the URL's fragment carries, if it carries one. No server is asked.
+    pub fn open_link(self) {
+        let fragment = browser::fragment();
+        if !fragment.starts_with(link::PREFIX) {
+            return;
+        }
+        if self.is_running() {
+            return self.notice("The link's result was not opened, because a run goes on. Stop it first, or open the link in another tab.");
+        }
+        match link::open(&fragment) {
+            Ok(snapshot) => {
+                bridge::to_frame(&ToFrame::Tab(Tab::Run));
+                self.stage.set(Stage::Linked(Arc::new(snapshot)));
+            }
+            Err(error) => {
+                browser::set_fragment("");
+                self.notice(error.to_string());
+            }
         }
     }
 
@@ -194,6 +221,7 @@ impl Page {
         self.stage.with_untracked(|stage| match stage {
             Stage::Finished(document) => document.config.clone(),
             Stage::Series(series) => series.config.clone(),
+            Stage::Linked(snapshot) => snapshot.document.config.clone(),
             _ => self.config.get_value(),
         })
     }
@@ -315,6 +343,9 @@ impl Page {
     /// Back to the form.
     pub fn back(self) {
         self.inspected.set(None);
+        if self.stage.with_untracked(|stage| matches!(stage, Stage::Linked(_))) {
+            browser::set_fragment("");
+        }
         self.stage.set(Stage::Setup);
     }
 

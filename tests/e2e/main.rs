@@ -4,6 +4,7 @@ mod access;
 mod checks;
 mod harness;
 mod health;
+mod links;
 mod looks;
 mod reading;
 mod runs;

@@ -64,7 +64,9 @@ pub fn LatencySection(document: Arc<Document>) -> impl IntoView {
         ("mean_concurrency", format::number(summary.mean_concurrency)),
         ("peak_concurrency", format::count(summary.peak_concurrency.into())),
     ];
-    let (ttft, e2e) = metrics::adjusted(&document.requests);
+    let adjusted = StoredValue::new(metrics::adjusted(&document.requests));
+    // A result from a link has figures alone.
+    let has_requests = !document.requests.is_empty() || summary.sent == 0;
     let failed = summary.failed;
     view! {
         <section id="latency" aria-labelledby="latency-title">
@@ -78,10 +80,12 @@ pub fn LatencySection(document: Arc<Document>) -> impl IntoView {
                 <Switch label="Show percentiles of small samples anyway" on=anyway />
             </p>
             <div class="scroll">{move || table(&document, more.get(), anyway.get())}</div>
-            <details>
-                <summary>"Percentiles with failures, and from the schedule"</summary>
-                {move || adjusted_table(&[("ttft_ms", &ttft), ("e2e_ms", &e2e)], failed, anyway.get())}
-            </details>
+            <Show when=move || has_requests>
+                <details>
+                    <summary>"Percentiles with failures, and from the schedule"</summary>
+                    {adjusted.with_value(|(ttft, e2e)| adjusted_table(&[("ttft_ms", ttft), ("e2e_ms", e2e)], failed, anyway.get()))}
+                </details>
+            </Show>
             <dl class="facts">
                 {others.map(|(id, value)| view! { <div><dt><Term id /></dt><dd>{value}</dd></div> }).collect_view()}
             </dl>

@@ -4,6 +4,7 @@ mod client;
 mod failures;
 mod goodput;
 mod latency;
+mod linked;
 mod overview;
 mod requests;
 mod sglang;
@@ -31,6 +32,7 @@ use client::ClientSection;
 use failures::FailureSection;
 use goodput::GoodputSection;
 use latency::LatencySection;
+pub use linked::LinkedView;
 use overview::Overview;
 use requests::RequestTable;
 use sglang::SglangSection;
@@ -106,7 +108,7 @@ pub fn ResultView(document: Arc<Document>) -> impl IntoView {
             <OverTime document=document.clone() timeline />
             {move || {
                 view! {
-                    <SpreadSection document=shown.get() />
+                    <SpreadSection samples=metrics::samples(&shown.get().requests) />
                     <FailureSection document=shown.get() filter />
                     <WaterfallSection document=shown.get() />
                     <RequestTable document=shown.get() filter />

@@ -30,26 +30,7 @@ pub fn Overview(
 ) -> impl IntoView {
     let page = Page::get();
     let config = &document.config;
-    let title = match (document.server.model.as_str(), document.simulated) {
-        (_, true) => "Simulated server".to_owned(),
-        ("", false) => document.server.base_url.clone(),
-        (model, false) => format!("{model} at {}", document.server.base_url),
-    };
-    let ending = match document.ending {
-        Ending::Completed => None,
-        Ending::StoppedByUser => Some("Stopped by the user"),
-        Ending::Interrupted => Some("Interrupted"),
-    };
-    let facts = format!(
-        "{} · {} · {} prompt tokens, {} output tokens asked · {} warm-up · {} · {}",
-        crate::protocol::api_path(config.api),
-        load_words(config),
-        format::count(config.input_tokens.into()),
-        format::count(config.output_tokens.into()),
-        format::count(config.warmup.into()),
-        format::wait(document.duration_ms / 1000.0),
-        browser::date_and_time(document.started_unix_ms),
-    );
+    let facts = facts(&document);
     let save = {
         let document = document.clone();
         move |_| match browser::save_file(&file_name(&document, "json"), "application/json", &document.to_json()) {
@@ -64,16 +45,13 @@ pub fn Overview(
             page.back();
         }
     };
-    let health = document.client.clone();
     view! {
         <header class="result-head">
             <div>
-                <h1>{title}</h1>
+                <h1>{title(&document)}</h1>
                 <p class="quiet">{facts}</p>
                 <p class="badges">
-                    {document.simulated.then(|| view! { <span class="badge simulated">"Simulated: says nothing about a real server"</span> })}
-                    {ending.map(|ending| view! { <span class="badge warn">{ending}</span> })}
-                    <VerdictBadge health=Signal::derive(move || health.clone()) />
+                    <Badges document=document.clone() />
                 </p>
             </div>
             <div class="actions">
@@ -91,13 +69,54 @@ pub fn Overview(
     }
 }
 
+/// The result's heading: which model was measured where.
+pub fn title(document: &Document) -> String {
+    match (document.server.model.as_str(), document.simulated) {
+        (_, true) => "Simulated server".to_owned(),
+        ("", false) => document.server.base_url.clone(),
+        (model, false) => format!("{model} at {}", document.server.base_url),
+    }
+}
+
+/// API, load, workload, duration and date in a line.
+pub fn facts(document: &Document) -> String {
+    let config = &document.config;
+    format!(
+        "{} · {} · {} prompt tokens, {} output tokens asked · {} warm-up · {} · {}",
+        crate::protocol::api_path(config.api),
+        load_words(config),
+        format::count(config.input_tokens.into()),
+        format::count(config.output_tokens.into()),
+        format::count(config.warmup.into()),
+        format::wait(document.duration_ms / 1000.0),
+        browser::date_and_time(document.started_unix_ms),
+    )
+}
+
+/// How it ended, if not as planned; whether it was simulated; the client's verdict.
+#[component]
+pub fn Badges(document: Arc<Document>) -> impl IntoView {
+    let ending = match document.ending {
+        Ending::Completed => None,
+        Ending::StoppedByUser => Some("Stopped by the user"),
+        Ending::Interrupted => Some("Interrupted"),
+    };
+    let health = document.client.clone();
+    view! {
+        {document.simulated.then(|| view! { <span class="badge simulated">"Simulated: says nothing about a real server"</span> })}
+        {ending.map(|ending| view! { <span class="badge warn">{ending}</span> })}
+        <VerdictBadge health=Signal::derive(move || health.clone()) />
+    }
+}
+
 /// The 99th percentile, or what it would take.
 fn p99(values: &Distribution) -> String {
     format!("p99 {}", format::percentile(values.p99, 99.0, values.n as u64, false))
 }
 
+/// The few figures that matter first.
 #[component]
-fn Headline(document: Arc<Document>) -> impl IntoView {
+pub fn Headline(document: Arc<Document>) -> impl IntoView {
     let summary = &document.summary;
     let failed = match summary.failed {
         0 => "0".to_owned(),

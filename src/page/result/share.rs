@@ -7,7 +7,10 @@ use wasm_bindgen_futures::spawn_local;
 
 use crate::{
     page::{browser, state::Page},
-    report::{self, Document, Keep, Series, format},
+    report::{
+        self, Document, Keep, Series, format,
+        link::{Link, chat_link, full_link},
+    },
 };
 
 /// What is shared.
@@ -22,6 +25,8 @@ pub enum Shared {
 /// A form that a result takes outside of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
+    ChatLink,
+    FullLink,
     Json,
     Jsonl,
     Csv,
@@ -32,13 +37,22 @@ impl Form {
     /// Those that there are of one run, and of several.
     fn all(shared: &Shared) -> &'static [Self] {
         match shared {
-            Shared::Run(_) => &[Self::Markdown, Self::Json, Self::Jsonl, Self::Csv],
+            Shared::Run(_) => &[
+                Self::ChatLink,
+                Self::FullLink,
+                Self::Markdown,
+                Self::Json,
+                Self::Jsonl,
+                Self::Csv,
+            ],
             Shared::Series(_) => &[Self::Markdown, Self::Json, Self::Jsonl],
         }
     }
 
     fn name(self) -> &'static str {
         match self {
+            Self::ChatLink => "Link for a chat",
+            Self::FullLink => "Full link",
             Self::Json => "JSON document",
             Self::Jsonl => "SGLang's line",
             Self::Csv => "CSV of the requests",
@@ -48,6 +62,8 @@ impl Form {
 
     fn what(self) -> &'static str {
         match self {
+            Self::ChatLink => "The link itself holds the result, in at most 2,000 letters; no server keeps it.",
+            Self::FullLink => "The same with a row per request, in at most 30,000 letters: too long for some chats.",
             Self::Json => {
                 "The whole result: drop it on this page to open it. Its schema is in docs/result.schema.json."
             }
@@ -65,12 +81,29 @@ impl Form {
             Self::Json => Some(("json", "application/json")),
             Self::Jsonl => Some(("jsonl", "application/jsonl")),
             Self::Csv => Some(("csv", "text/csv")),
-            Self::Markdown => None,
+            Self::Markdown | Self::ChatLink | Self::FullLink => None,
         }
     }
 
-    fn render(self, shared: &Shared) -> String {
+    /// The result in this form, and what the form leaves out of what is to be shared.
+    fn render(self, shared: &Shared) -> (String, Vec<String>) {
+        // What is not let out is out of it by now.
+        let all = Keep {
+            hosts: true,
+            prompts: true,
+            evidence: true,
+        };
+        let link = |link: Link| (link.url, link.left_out);
         match (shared, self) {
+            (Shared::Run(document), Self::ChatLink) => link(chat_link(document, &all, &browser::page_url())),
+            (Shared::Run(document), Self::FullLink) => link(full_link(document, &all, &browser::page_url())),
+            _ => (self.text(shared), Vec::new()),
+        }
+    }
+
+    fn text(self, shared: &Shared) -> String {
+        match (shared, self) {
+            (_, Self::ChatLink | Self::FullLink) => String::new(),
             (Shared::Run(document), Self::Json) => document.to_json(),
             (Shared::Run(document), Self::Jsonl) => report::jsonl(document),
             (Shared::Run(document), Self::Csv) => report::csv(document),
@@ -236,12 +269,25 @@ fn Tick(words: &'static str, keep: RwSignal<Keep>, of: fn(&mut Keep) -> &mut boo
 #[component]
 fn FormRow(form: Form, shared: Signal<Shared>, keep: RwSignal<Keep>, said: RwSignal<String>) -> impl IntoView {
     let page = Page::get();
-    let text = move || {
-        let shared = shared.with_untracked(|shared| shared.to_share(&keep.get_untracked()));
+    let made = move || {
+        let shared = shared.with(|shared| shared.to_share(&keep.get()));
         (form.render(&shared), shared)
     };
+    // A link is made before it is asked for: how long it is and what it leaves out is told first.
+    let link = matches!(form, Form::ChatLink | Form::FullLink).then(|| Memo::new(move |_| made().0));
+    let told = link.map(|link| {
+        move || {
+            link.with(|(url, left_out)| {
+                format!(
+                    "{} letters. It leaves out {}.",
+                    format::count(url.len() as u64),
+                    left_out.join("; ")
+                )
+            })
+        }
+    });
     let copy = move |_| {
-        let (text, _) = text();
+        let text = link.map_or_else(|| untrack(made).0.0, |link| link.get_untracked().0);
         let size = format::bytes(text.len() as u64);
         spawn_local(async move {
             said.set(match browser::copy(&text).await {
@@ -252,7 +298,7 @@ fn FormRow(form: Form, shared: Signal<Shared>, keep: RwSignal<Keep>, said: RwSig
     };
     let save = form.file().map(|(ending, mime)| {
         let save = move |_| {
-            let (text, shared) = text();
+            let ((text, _), shared) = untrack(made);
             let name = shared.file_name(ending);
             match browser::save_file(&name, mime, &text) {
                 Ok(()) => said.set(format!("{name} saved, {}.", format::bytes(text.len() as u64))),
@@ -267,7 +313,7 @@ fn FormRow(form: Form, shared: Signal<Shared>, keep: RwSignal<Keep>, said: RwSig
         <li>
             <div>
                 <strong>{form.name()}</strong>
-                <p class="quiet">{form.what()}</p>
+                <p class="quiet">{form.what()} " " {told}</p>
             </div>
             <div class="actions">
                 <button type="button" aria-label=format!("Copy {}", form.name()) on:click=copy>"Copy"</button>

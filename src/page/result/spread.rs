@@ -1,14 +1,11 @@
 //! How one latency is distributed.
 
-use std::sync::Arc;
-
 use leptos::prelude::*;
 
 use crate::{
     chart::{self, Theme},
-    metrics::{self, Sample, Samples},
+    metrics::{Sample, Samples},
     page::{live::chart_size, parts::ChartView, state::Page},
-    report::Document,
 };
 
 /// A latency to choose: its name and its sample.
@@ -24,9 +21,9 @@ const LATENCIES: [Latency; 5] = [
 
 /// Histogram and cumulative curve of the latency that is chosen.
 #[component]
-pub fn SpreadSection(document: Arc<Document>) -> impl IntoView {
+pub fn SpreadSection(samples: Samples) -> impl IntoView {
     let page = Page::get();
-    let samples = StoredValue::new(metrics::samples(&document.requests));
+    let samples = StoredValue::new(samples);
     let chosen = RwSignal::new(0_usize);
     let size = Signal::derive(move || chart_size(page.width.get(), 240));
     let draw = move |form: fn(&str, &Sample, chart::Size, Theme) -> chart::Drawing| {
