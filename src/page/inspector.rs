@@ -1,7 +1,5 @@
 //! One request, down to its bytes.
 
-use std::fmt::Write;
-
 use leptos::{html, prelude::*};
 
 use super::{
@@ -11,12 +9,9 @@ use super::{
 };
 use crate::{
     config::Api,
-    report::format,
-    request::{Evidence, ReadEvidence, RequestRecord, Spec, explain},
+    report::{self, format},
+    request::{Evidence, RequestRecord, Spec, explain},
 };
-
-/// Bytes shown per view; more is said, not hidden.
-const SHOWN_BYTES: usize = 32 * 1024;
 
 /// The inspector: a dialogue over the page.
 #[component]
@@ -181,7 +176,7 @@ fn bytes_view(evidence: Evidence, record: &RequestRecord, api: Api) -> AnyView {
             <span class="quiet">{note}</span>
             <button type="button" aria-pressed=move || hex.get().to_string() on:click=move |_| hex.update(|hex| *hex = !*hex)>"Hex"</button>
         </div>
-        <pre class="bytes" tabindex="0">{move || reads.with_value(|reads| dump(reads, dispatched_ms, hex.get()))}</pre>
+        <pre class="bytes" tabindex="0">{move || reads.with_value(|reads| report::dump(reads, dispatched_ms, hex.get()))}</pre>
         <details>
             <summary>"Request"</summary>
             <p class="quiet">"The same by curl (put your key in, if the server wants one):"</p>
@@ -198,46 +193,6 @@ fn bytes_view(evidence: Evidence, record: &RequestRecord, api: Api) -> AnyView {
 /// Whether a request asked for a stream: a whole answer has no events to tell one by one.
 fn was_streamed(request_body: &str) -> bool {
     serde_json::from_str::<serde_json::Value>(request_body).is_ok_and(|body| body["stream"] == true)
-}
-
-/// The reads with their times, as text or in hex.
-fn dump(reads: &[ReadEvidence], dispatched_ms: f64, hex: bool) -> String {
-    let mut text = String::new();
-    let mut room = SHOWN_BYTES;
-    for (i, read) in reads.iter().enumerate() {
-        if room == 0 {
-            let _ = writeln!(
-                text,
-                "… {} more reads; save the result to have them all",
-                reads.len() - i
-            );
-            break;
-        }
-        let shown = &read.bytes[..read.bytes.len().min(room)];
-        room -= shown.len();
-        let _ = writeln!(
-            text,
-            "── read {} · {:.2} ms · {} bytes",
-            i + 1,
-            read.at_ms - dispatched_ms,
-            read.bytes.len()
-        );
-        if hex {
-            for (line, row) in shown.chunks(16).enumerate() {
-                let _ = write!(text, "{:06x}  ", line * 16);
-                row.iter().for_each(|byte| _ = write!(text, "{byte:02x} "));
-                let pad = 3 * (16 - row.len());
-                let shown: String = row
-                    .iter()
-                    .map(|b| if (0x20..0x7f).contains(b) { char::from(*b) } else { '.' })
-                    .collect();
-                let _ = writeln!(text, "{:pad$} {shown}", "");
-            }
-        } else {
-            let _ = writeln!(text, "{}", String::from_utf8_lossy(shown).trim_end_matches('\n'));
-        }
-    }
-    text
 }
 
 fn curl(evidence: &Evidence) -> String {

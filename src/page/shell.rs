@@ -167,7 +167,7 @@ fn OpenFile() -> impl IntoView {
         input.set_value("");
     };
     view! {
-        <input node_ref=input type="file" accept=".json,application/json" hidden on:change=chosen aria-label="Saved result" />
+        <input node_ref=input type="file" accept=".json,.html,application/json,text/html" hidden on:change=chosen aria-label="Saved result" />
         <button type="button" title="Open a saved result" on:click=move |_| _ = input.get().map(|input| input.click())>"Open"</button>
     }
 }

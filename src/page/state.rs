@@ -17,7 +17,7 @@ use crate::{
     load::{EngineEvent, series::next_run},
     metrics,
     report::{
-        Document, DocumentError, Ending, Format, Series,
+        self, Document, DocumentError, Embedded, Ending, Format, Series,
         link::{self, Snapshot},
     },
     request::RequestRecord,
@@ -465,7 +465,12 @@ impl Page {
                 self.notice(format!("{name} could not be read. Is it still there?"));
                 return;
             };
-            let text = text.as_string().unwrap_or_default();
+            let mut text = text.as_string().unwrap_or_default();
+            match report::embedded(&text) {
+                Some(Embedded::Document(json)) => text = json,
+                Some(Embedded::Link(fragment)) => return self.open_snapshot(&name, &fragment),
+                None => {}
+            }
             match Document::from_json(&text) {
                 Ok(document) => {
                     // Reading takes a while, in which a run may have been started.
@@ -492,6 +497,22 @@ impl Page {
                 Err(error) => self.notice(format!("{name}: {error}")),
             }
         });
+    }
+
+    /// Shows the snapshot that a report carries in place of the whole result.
+    fn open_snapshot(self, name: &str, fragment: &str) {
+        match link::open(fragment) {
+            Ok(_) if self.is_running() => {
+                self.notice(format!("{name} was not opened, because a run was started meanwhile."));
+            }
+            Ok(snapshot) => {
+                bridge::to_frame(&ToFrame::Tab(Tab::Run));
+                self.stage.set(Stage::Linked(Arc::new(snapshot)));
+            }
+            Err(_) => self.notice(format!(
+                "{name} is a report, but the result in it is damaged. Ask for it again."
+            )),
+        }
     }
 
     /// Whether a file may take the place of the last run's result; asks if that one is nowhere but here.

@@ -3,7 +3,9 @@
 mod codec;
 mod csv;
 mod document;
+mod dump;
 pub mod format;
+mod html;
 mod jsonl;
 pub mod link;
 mod load_words;
@@ -16,6 +18,8 @@ mod sharing;
 pub use codec::DocumentError;
 pub use csv::csv;
 pub use document::{Document, Ending, FORMAT_VERSION, Format, ServerFacts, Slots};
+pub use dump::dump;
+pub use html::{Embedded, embedded, html};
 pub use jsonl::{OWN_KEY, jsonl};
 pub use load_words::load_words;
 pub use markdown::markdown;

@@ -346,10 +346,12 @@ impl Page {
     /// Lays the page out as on a screen of this width.
     pub async fn emulate_width(&self, width: u32) {
         let metrics = json!({"width": width, "height": 844, "deviceScaleFactor": 2, "mobile": true});
-        self.client
-            .issue_cmd(Cdp("Emulation.setDeviceMetricsOverride", metrics))
-            .await
-            .expect("emulated");
+        self.cdp("Emulation.setDeviceMetricsOverride", metrics).await;
+    }
+
+    /// Gives a command of the DevTools protocol.
+    pub async fn cdp(&self, command: &'static str, params: Value) {
+        self.client.issue_cmd(Cdp(command, params)).await.expect(command);
     }
 
     /// Closes the browser.

@@ -7,6 +7,7 @@ mod health;
 mod links;
 mod looks;
 mod reading;
+mod report;
 mod runs;
 mod share;
 mod workloads;

@@ -184,13 +184,13 @@ fn Rows(snapshot: Arc<Snapshot>) -> impl IntoView {
                     <button type="button" aria-label="Previous rows" disabled=move || first.get() == 0 on:click=move |_| first.update(|n| *n = n.saturating_sub(ROWS))>
                         "‹"
                     </button>
-                    <button type="button" aria-label="Next rows" disabled=move || first.get() + ROWS >= total on:click=move |_| first.update(|n| *n += ROWS)>
+                    <button type="button" aria-label="Next rows" disabled=move || { first.get() + ROWS >= total } on:click=move |_| first.update(|n| *n += ROWS)>
                         "›"
                     </button>
                 </span>
             </div>
             <div class="scroll" tabindex="0" role="group" aria-label="Requests">
-                <table class="numbers requests">
+                <table class="numbers rows">
                     <thead>
                         <tr><th>"request"</th><th>"outcome"</th><th>"dispatched"</th><th>"TTFT"</th><th>"E2E"</th><th>"output tokens"</th></tr>
                     </thead>

@@ -27,6 +27,7 @@ pub enum Shared {
 enum Form {
     ChatLink,
     FullLink,
+    Html,
     Json,
     Jsonl,
     Csv,
@@ -40,6 +41,7 @@ impl Form {
             Shared::Run(_) => &[
                 Self::ChatLink,
                 Self::FullLink,
+                Self::Html,
                 Self::Markdown,
                 Self::Json,
                 Self::Jsonl,
@@ -53,6 +55,7 @@ impl Form {
         match self {
             Self::ChatLink => "Link for a chat",
             Self::FullLink => "Full link",
+            Self::Html => "HTML report",
             Self::Json => "JSON document",
             Self::Jsonl => "SGLang's line",
             Self::Csv => "CSV of the requests",
@@ -64,6 +67,9 @@ impl Form {
         match self {
             Self::ChatLink => "The link itself holds the result, in at most 2,000 letters; no server keeps it.",
             Self::FullLink => "The same with a row per request, in at most 30,000 letters: too long for some chats.",
+            Self::Html => {
+                "One file to read in any browser or out of a mail, with charts and without scripts; dropped on this page, it opens."
+            }
             Self::Json => {
                 "The whole result: drop it on this page to open it. Its schema is in docs/result.schema.json."
             }
@@ -78,6 +84,7 @@ impl Form {
     /// Ending of the file's name, and its type; Markdown is copied alone.
     fn file(self) -> Option<(&'static str, &'static str)> {
         match self {
+            Self::Html => Some(("html", "text/html")),
             Self::Json => Some(("json", "application/json")),
             Self::Jsonl => Some(("jsonl", "application/jsonl")),
             Self::Csv => Some(("csv", "text/csv")),
@@ -86,7 +93,7 @@ impl Form {
     }
 
     /// The result in this form, and what the form leaves out of what is to be shared.
-    fn render(self, shared: &Shared) -> (String, Vec<String>) {
+    fn render(self, shared: &Shared, requests: bool) -> (String, Vec<String>) {
         // What is not let out is out of it by now.
         let all = Keep {
             hosts: true,
@@ -97,13 +104,14 @@ impl Form {
         match (shared, self) {
             (Shared::Run(document), Self::ChatLink) => link(chat_link(document, &all, &browser::page_url())),
             (Shared::Run(document), Self::FullLink) => link(full_link(document, &all, &browser::page_url())),
+            (Shared::Run(document), Self::Html) => (report::html(document, &all, requests), Vec::new()),
             _ => (self.text(shared), Vec::new()),
         }
     }
 
     fn text(self, shared: &Shared) -> String {
         match (shared, self) {
-            (_, Self::ChatLink | Self::FullLink) => String::new(),
+            (_, Self::ChatLink | Self::FullLink | Self::Html) => String::new(),
             (Shared::Run(document), Self::Json) => document.to_json(),
             (Shared::Run(document), Self::Jsonl) => report::jsonl(document),
             (Shared::Run(document), Self::Csv) => report::csv(document),
@@ -202,6 +210,7 @@ pub fn Share(
 #[component]
 fn Choice(shared: Signal<Shared>) -> impl IntoView {
     let keep = RwSignal::new(Keep::default());
+    let requests = RwSignal::new(true);
     let said = RwSignal::new(String::new());
     let contents = Memo::new(move |_| shared.with(|shared| shared.contents(&keep.get())));
     let list = move |included: bool| {
@@ -217,7 +226,7 @@ fn Choice(shared: Signal<Shared>) -> impl IntoView {
         let forms = shared.with(Form::all);
         forms
             .iter()
-            .map(|form| view! { <FormRow form=*form shared keep said /> })
+            .map(|form| view! { <FormRow form=*form shared keep requests said /> })
             .collect_view()
     };
     view! {
@@ -231,6 +240,14 @@ fn Choice(shared: Signal<Shared>) -> impl IntoView {
                 <Tick words="Names and addresses of the server" keep of=|keep| &mut keep.hosts />
                 <Tick words="Prompts" keep of=|keep| &mut keep.prompts />
                 <Tick words="Bytes kept of failures" keep of=|keep| &mut keep.evidence />
+                <label>
+                    <input
+                        type="checkbox"
+                        prop:checked=move || requests.get()
+                        on:change:target=move |event| requests.set(event.target().checked())
+                    />
+                    "Each request by itself, in the HTML report"
+                </label>
             </div>
             <div class="share-lists">
                 <div>
@@ -267,11 +284,17 @@ fn Tick(words: &'static str, keep: RwSignal<Keep>, of: fn(&mut Keep) -> &mut boo
 }
 
 #[component]
-fn FormRow(form: Form, shared: Signal<Shared>, keep: RwSignal<Keep>, said: RwSignal<String>) -> impl IntoView {
+fn FormRow(
+    form: Form,
+    shared: Signal<Shared>,
+    keep: RwSignal<Keep>,
+    requests: RwSignal<bool>,
+    said: RwSignal<String>,
+) -> impl IntoView {
     let page = Page::get();
     let made = move || {
         let shared = shared.with(|shared| shared.to_share(&keep.get()));
-        (form.render(&shared), shared)
+        (form.render(&shared, requests.get()), shared)
     };
     // A link is made before it is asked for: how long it is and what it leaves out is told first.
     let link = matches!(form, Form::ChatLink | Form::FullLink).then(|| Memo::new(move |_| made().0));

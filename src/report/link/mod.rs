@@ -141,6 +141,11 @@ pub fn chat_link(document: &Document, keep: &Keep, page_url: &str) -> Link {
     Maker::of(document, keep, page_url).fit(CHAT_LETTERS)
 }
 
+/// A link without rows, of as much detail as [`FULL_LETTERS`] letters hold.
+pub fn figures_link(document: &Document, keep: &Keep, page_url: &str) -> Link {
+    Maker::of(document, keep, page_url).fit(FULL_LETTERS)
+}
+
 /// A link of at most [`FULL_LETTERS`] letters, with the requests as rows, or as many of them as fit.
 pub fn full_link(document: &Document, keep: &Keep, page_url: &str) -> Link {
     let maker = Maker::of(document, keep, page_url);
