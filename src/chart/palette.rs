@@ -120,7 +120,7 @@ pub fn outcome_colour(outcome: Outcome, theme: Theme) -> String {
     Role::Ended(outcome).css(theme)
 }
 
-/// The drawing as a file of its own: custom properties resolved to their fallback, a ground beneath.
+/// The drawing as a file of its own: custom properties resolved to their fallback, a ground beneath, a size of its own.
 pub fn standalone(svg: &str) -> String {
     let mut out = String::with_capacity(svg.len());
     let mut rest = svg;
@@ -137,7 +137,12 @@ pub fn standalone(svg: &str) -> String {
         .split_once("data-ground=\"")
         .and_then(|(_, rest)| rest.split_once('"'));
     let ground = ground.map(|(colour, _)| format!("</desc><rect width=\"100%\" height=\"100%\" fill=\"{colour}\"/>"));
-    out.replacen("font-family=\"inherit\"", "font-family=\"system-ui, sans-serif\"", 1)
+    let size = out
+        .split_once("viewBox=\"0 0 ")
+        .and_then(|(_, rest)| rest.split_once('"')?.0.split_once(' '));
+    let sized = size.map(|(width, height)| format!("<svg width=\"{width}\" height=\"{height}\" "));
+    out.replacen("<svg ", sized.as_deref().unwrap_or("<svg "), 1)
+        .replacen("font-family=\"inherit\"", "font-family=\"system-ui, sans-serif\"", 1)
         .replacen("</desc>", ground.as_deref().unwrap_or("</desc>"), 1)
 }
 

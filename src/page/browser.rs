@@ -204,8 +204,18 @@ pub fn window_size() -> (f64, f64) {
 pub fn save_file(name: &str, mime: &str, text: &str) -> Result<(), JsValue> {
     let options = BlobPropertyBag::new();
     options.set_type(mime);
-    let blob = Blob::new_with_str_sequence_and_options(&Array::of1(&text.into()), &options)?;
-    let url = Url::create_object_url_with_blob(&blob)?;
+    save_blob(
+        name,
+        &Blob::new_with_str_sequence_and_options(&Array::of1(&text.into()), &options)?,
+    )
+}
+
+/// Saves bytes as a file.
+///
+/// # Errors
+/// The browser's refusal.
+pub fn save_blob(name: &str, blob: &Blob) -> Result<(), JsValue> {
+    let url = Url::create_object_url_with_blob(blob)?;
     let document = document().ok_or(JsValue::NULL)?;
     let link: HtmlAnchorElement = document.create_element("a")?.dyn_into()?;
     link.set_href(&url);

@@ -1,6 +1,7 @@
 //! The result document: the product. Pages, links, files and comparisons are renderings of it.
 
 mod codec;
+mod course;
 mod csv;
 mod document;
 mod dump;

@@ -300,6 +300,11 @@ impl Page {
 
     /// Presses the button with these words and reads the file that is saved, which has this ending.
     pub async fn download(&self, words: &str, ending: &str) -> String {
+        String::from_utf8(self.download_bytes(words, ending).await).expect("text")
+    }
+
+    /// The same for a file that is no text.
+    pub async fn download_bytes(&self, words: &str, ending: &str) -> Vec<u8> {
         let saved = || {
             let entries = std::fs::read_dir(&self.downloads).expect("downloads");
             entries.map(|entry| entry.expect("an entry").path())
@@ -312,9 +317,9 @@ impl Page {
         loop {
             // Chromium writes under another name, and renames the file when it is whole.
             for path in saved().filter(|path| path.extension().is_some_and(|ext| ext == ending)) {
-                let text = std::fs::read_to_string(&path).expect("the file");
-                if !text.is_empty() {
-                    return text;
+                let bytes = std::fs::read(&path).expect("the file");
+                if !bytes.is_empty() {
+                    return bytes;
                 }
             }
             assert!(start.elapsed() < PATIENCE, "no file was saved");

@@ -66,3 +66,17 @@ async fn a_report_is_read_without_javascript_and_opens_on_the_page() {
     page.wait_for("the result in it is damaged").await;
     page.close().await;
 }
+
+#[tokio::test]
+async fn a_chart_is_saved_as_svg_and_as_png() {
+    let page = Page::open("n=20&c=5&out=8&sim_itl_ms=2&sim_ttft_ms=5").await;
+    page.press("Run 20").await;
+    page.wait_for("Save JSON").await;
+    let svg = page.download("SVG of Output tokens over time", "svg").await;
+    assert!(svg.starts_with("<svg width=") && !svg.contains("var(--"), "{svg}");
+    let png = page.download_bytes("PNG of Output tokens over time", "png").await;
+    assert!(png.starts_with(b"\x89PNG"));
+    let size = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().expect("four bytes"));
+    assert!(size(16) > 800 && size(20) > 400, "{} × {}", size(16), size(20));
+    page.close().await;
+}

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::chart_tools::ChartTools;
 use crate::chart::Drawing;
 
 /// A chart: title, finding, picture, and the same as a table.
@@ -20,7 +21,10 @@ pub fn ChartView(
                 <span class="finding">{move || drawing.with(|drawing| drawing.finding.clone())}</span>
             </figcaption>
             <div class="chart-picture" inner_html=move || drawing.with(|drawing| drawing.svg.clone())></div>
-            <TableTwin drawing />
+            <div class="chart-foot">
+                <TableTwin drawing />
+                <ChartTools title drawing />
+            </div>
         </figure>
     }
 }

@@ -1,6 +1,7 @@
 //! Small pieces that several views use.
 
 mod chart;
+mod chart_tools;
 mod events;
 mod field;
 mod figure;

@@ -44,9 +44,6 @@ use waterfall::WaterfallSection;
 use window::WindowSection;
 use workload::WorkloadSection;
 
-/// Charts over time have about this many buckets.
-const BUCKETS: f64 = 60.0;
-
 /// What the request table shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Filter {
@@ -77,7 +74,7 @@ pub fn ResultView(document: Arc<Document>) -> impl IntoView {
     let filter = RwSignal::new(Filter::All);
     let window = RwSignal::new(None::<Window>);
     let slo = RwSignal::new(document.config.slo);
-    let timeline = StoredValue::new(course(&document));
+    let timeline = StoredValue::new(document.course());
     // What the figures are of: the run, or the chosen part of it.
     let shown = RwSignal::new(document.clone());
     let whole = document.clone();
@@ -120,17 +117,6 @@ pub fn ResultView(document: Arc<Document>) -> impl IntoView {
             <ClientSection document />
         </article>
     }
-}
-
-/// The whole run in about [`BUCKETS`] buckets of a round width, so that a rate per bucket is easy to think of.
-fn course(document: &Document) -> Timeline {
-    let bucket_ms = (document.duration_ms / BUCKETS).max(100.0);
-    let bucket_ms = [100.0, 200.0, 250.0, 500.0, 1e3, 2e3, 5e3, 1e4, 3e4, 6e4]
-        .into_iter()
-        .find(|w| *w >= bucket_ms)
-        .unwrap_or(bucket_ms);
-    let (from_ms, length_ms) = (document.measured_from_ms, document.duration_ms);
-    metrics::timeline(&document.requests, from_ms, length_ms, bucket_ms)
 }
 
 #[component]

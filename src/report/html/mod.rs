@@ -254,7 +254,7 @@ fn facts_list(out: &mut String, facts: &[(String, String)]) {
 fn charts(out: &mut String, document: &Document) {
     let (from_ms, length_ms) = (document.measured_from_ms, document.duration_ms);
     let records = &document.requests;
-    let timeline = metrics::timeline(records, from_ms, length_ms, (length_ms / 60.0).max(1.0));
+    let timeline = document.course();
     let samples = metrics::samples(records);
     out.push_str("<h2>Over time</h2>\n<div class=\"charts\">\n");
     let light = Theme::Light;

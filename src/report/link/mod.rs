@@ -173,9 +173,8 @@ struct Maker<'a> {
 impl<'a> Maker<'a> {
     fn of(document: &Document, keep: &Keep, page_url: &'a str) -> Self {
         let document = document.to_share(keep);
-        let (from_ms, length_ms) = (document.measured_from_ms, document.duration_ms);
         Self {
-            timeline: metrics::timeline(&document.requests, from_ms, length_ms, (length_ms / 60.0).max(1.0)),
+            timeline: document.course(),
             groups: metrics::failure_groups(&document.requests),
             samples: metrics::samples(&document.requests),
             document,
