@@ -12,6 +12,8 @@
 //! - [`metrics`]: the numbers, each defined once
 //! - [`health`]: the client's verdict on itself
 //! - [`report`]: the result document
+//! - [`import`]: results of this and of other tools, read
+//! - [`compare`]: two of them beside each other
 //! - [`chart`]: drawings of it
 //! - [`page`]: (wasm) what a person sees
 //!
@@ -22,11 +24,13 @@
 #![warn(missing_docs)]
 
 pub mod chart;
+pub mod compare;
 pub mod config;
 pub mod demo;
 #[cfg(target_arch = "wasm32")]
 pub mod engine;
 pub mod health;
+pub mod import;
 pub mod load;
 pub mod metrics;
 #[cfg(target_arch = "wasm32")]

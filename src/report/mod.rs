@@ -31,4 +31,4 @@ pub use sharing::{Content, Keep};
 #[cfg(all(test, not(target_arch = "wasm32")))]
 mod schema_tests;
 #[cfg(all(test, not(target_arch = "wasm32")))]
-mod tests;
+pub(crate) mod tests;

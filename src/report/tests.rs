@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-pub(super) fn record(index: u32, outcome: Outcome) -> RequestRecord {
+pub(crate) fn record(index: u32, outcome: Outcome) -> RequestRecord {
     let at = f64::from(index) * 10.0;
     let failure = outcome.is_failure().then(|| Failure {
         rule: Rule::ErrorKey,
@@ -59,7 +59,7 @@ pub(super) fn record(index: u32, outcome: Outcome) -> RequestRecord {
     }
 }
 
-pub(super) fn document(requests: Vec<RequestRecord>) -> Document {
+pub(crate) fn document(requests: Vec<RequestRecord>) -> Document {
     let duration_ms = 1234.5;
     Document {
         format: Format::current(),
@@ -79,7 +79,7 @@ pub(super) fn document(requests: Vec<RequestRecord>) -> Document {
     }
 }
 
-pub(super) fn small() -> Document {
+pub(crate) fn small() -> Document {
     document(vec![
         record(0, Outcome::Succeeded),
         record(1, Outcome::StreamError),
@@ -102,7 +102,7 @@ fn broken(result: Result<Document, DocumentError>) -> String {
 }
 
 prop_compose! {
-    pub(super) fn any_record()(
+    pub(crate) fn any_record()(
         index in any::<u32>(), lane in any::<u16>(), outcome in 0..Outcome::ALL.len(),
         dispatched in 0.0..1e7, wait in 0.0..1e6, later in 0.0..1e6,
         at_us in prop::collection::vec(any::<u32>(), 0..20), told in any::<bool>(),
