@@ -17,9 +17,9 @@ use crate::{
 const MARKED: [(f64, &str); 3] = [(50.0, "p50"), (90.0, "p90"), (99.0, "p99")];
 
 /// The x axis: its ends and unit, and how many values lie beyond it.
-struct Scale {
-    low: f64,
-    high: f64,
+pub(super) struct Scale {
+    pub(super) low: f64,
+    pub(super) high: f64,
     /// Width of a bin, a round number of units.
     bin: f64,
     beyond: u64,
@@ -140,7 +140,7 @@ pub fn cdf(name: &str, sample: &Sample, size: Size, theme: Theme) -> Drawing {
     }
 }
 
-fn panel(width: f64, height: f64, digits: usize, x: (f64, f64), y_top: f64) -> Panel {
+pub(super) fn panel(width: f64, height: f64, digits: usize, x: (f64, f64), y_top: f64) -> Panel {
     Panel {
         left: digits.max(2) as f64 * DIGIT + 10.0,
         right: width - 14.0,
@@ -152,7 +152,7 @@ fn panel(width: f64, height: f64, digits: usize, x: (f64, f64), y_top: f64) -> P
 }
 
 /// The empirical distribution, a step at each pixel column where it rises: two points per column.
-fn staircase(panel: &Panel, sample: &Sample, scale: &Scale) -> Vec<(f64, f64)> {
+pub(super) fn staircase(panel: &Panel, sample: &Sample, scale: &Scale) -> Vec<(f64, f64)> {
     let n = sample.len().max(1) as f64;
     let mut points = vec![(panel.left, panel.bottom)];
     let mut last = 0;
@@ -196,7 +196,7 @@ fn percentiles(canvas: &mut Canvas, shapes: &Shapes, panel: &Panel, sample: &Sam
     }
 }
 
-fn latency_axis(canvas: &mut Canvas, shapes: &Shapes, panel: &Panel, name: &str, scale: &Scale) {
+pub(super) fn latency_axis(canvas: &mut Canvas, shapes: &Shapes, panel: &Panel, name: &str, scale: &Scale) {
     let most = (panel.columns() / 70).clamp(2, 10);
     let title = match scale.beyond {
         0 => format!("{name}, {}", scale.unit),
@@ -217,7 +217,7 @@ fn latency_axis(canvas: &mut Canvas, shapes: &Shapes, panel: &Panel, name: &str,
 }
 
 /// The x axis for a sample with at most `most` bins, or `None` if there is nothing to draw.
-fn scale(sample: &Sample, most: usize) -> Option<Scale> {
+pub(super) fn scale(sample: &Sample, most: usize) -> Option<Scale> {
     let values = sample.values();
     let (min, max) = (*values.first()?, *values.last()?);
     if !(min.is_finite() && max.is_finite()) {

@@ -444,3 +444,30 @@ fn a_sweep_of_no_or_one_run_is_drawn() {
     let drawing = sweep(&points, ttft(None), SIZE, Theme::Light);
     assert_eq!(drawing.rows[0][1], "n/a");
 }
+
+#[test]
+fn several_runs_lie_over_each_other_with_a_row_each() {
+    let (fast, slow) = (
+        Sample::new((0..50).map(|i| 20.0 + f64::from(i)).collect()),
+        Sample::new((0..80).map(|i| 60.0 + f64::from(i)).collect()),
+    );
+    let size = Size {
+        width: 600,
+        height: 240,
+    };
+    let runs = [
+        ("a <b>".to_owned(), &fast),
+        ("b".to_owned(), &slow),
+        ("none".to_owned(), &Sample::default()),
+    ];
+    let drawing = overlay("TTFT", &runs, size, Theme::Light);
+    assert_eq!(drawing.rows.len(), 2, "a run without values has no curve");
+    assert!(
+        drawing.finding.contains("in a <b>") && drawing.svg.contains("a &lt;b&gt;"),
+        "{}",
+        drawing.svg
+    );
+    assert_eq!(drawing.rows[1][1], "99.5\u{202f}ms");
+    let nothing = overlay("TTFT", &[], size, Theme::Light);
+    assert!(nothing.rows.is_empty() && nothing.finding.contains("No TTFT"));
+}

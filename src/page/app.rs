@@ -7,6 +7,7 @@ use super::{
     bridge::Tab,
     browser,
     calibration::CalibrateView,
+    compare::CompareView,
     explain::ExplainView,
     inspector::Inspector,
     live::LiveView,
@@ -38,6 +39,7 @@ pub fn App() -> impl IntoView {
     });
     view! {
         {move || match page.stage.get() {
+            _ if page.tab.get() == Tab::Compare => view! { <CompareView /> }.into_any(),
             _ if page.tab.get() == Tab::Explain => view! { <ExplainView /> }.into_any(),
             _ if page.tab.get() == Tab::Calibrate => view! { <CalibrateView /> }.into_any(),
             Stage::Setup => ().into_any(),

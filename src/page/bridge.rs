@@ -27,6 +27,8 @@ pub enum Tab {
     /// Setup, live view and result.
     #[default]
     Run,
+    /// Runs beside each other.
+    Compare,
     /// A captured response, explained.
     Explain,
     /// What this browser adds, measured.
@@ -35,12 +37,13 @@ pub enum Tab {
 
 impl Tab {
     /// All of them, in the order of the header.
-    pub const ALL: [Self; 3] = [Self::Run, Self::Explain, Self::Calibrate];
+    pub const ALL: [Self; 4] = [Self::Run, Self::Compare, Self::Explain, Self::Calibrate];
 
     /// Its name in the header.
     pub fn name(self) -> &'static str {
         match self {
             Self::Run => "Run",
+            Self::Compare => "Compare",
             Self::Explain => "Explain",
             Self::Calibrate => "Calibrate",
         }
@@ -50,6 +53,7 @@ impl Tab {
     pub fn fragment(self) -> &'static str {
         match self {
             Self::Run => "#run",
+            Self::Compare => "#compare",
             Self::Explain => "#explain",
             Self::Calibrate => "#calibrate",
         }

@@ -132,6 +132,17 @@ impl Frame {
         self.hand_over(message.into());
     }
 
+    /// Gives the bench files to open. Several are there to be compared.
+    pub fn open_all(self, files: &web_sys::FileList) {
+        if files.length() > 1 {
+            self.tab.set(Tab::Compare);
+            self.tell(&ToBench::Tab(Tab::Compare));
+        }
+        (0..files.length())
+            .filter_map(|i| files.get(i))
+            .for_each(|file| self.open(&file));
+    }
+
     /// Gives the bench a file to open, as soon as it listens.
     pub fn open(self, file: &web_sys::File) {
         self.hand_over(JsValue::from(file));

@@ -8,6 +8,7 @@ mod bridge;
 mod browser;
 mod calibration;
 mod check;
+mod compare;
 mod explain;
 mod explain_cases;
 mod frame;

@@ -86,12 +86,8 @@ fn brings_files(event: &DragEvent) -> bool {
 }
 
 fn take_dropped(frame: Frame, event: &DragEvent) {
-    if let Some(file) = event
-        .data_transfer()
-        .and_then(|data| data.files())
-        .and_then(|files| files.get(0))
-    {
-        frame.open(&file);
+    if let Some(files) = event.data_transfer().and_then(|data| data.files()) {
+        frame.open_all(&files);
     }
 }
 
@@ -161,13 +157,13 @@ fn OpenFile() -> impl IntoView {
     let input = NodeRef::<html::Input>::new();
     let chosen = move |_| {
         let Some(input) = input.get() else { return };
-        if let Some(file) = input.files().and_then(|files| files.get(0)) {
-            frame.open(&file);
+        if let Some(files) = input.files() {
+            frame.open_all(&files);
         }
         input.set_value("");
     };
     view! {
-        <input node_ref=input type="file" accept=".json,.html,application/json,text/html" hidden on:change=chosen aria-label="Saved result" />
+        <input node_ref=input type="file" multiple accept=".json,.jsonl,.html,application/json,text/html" hidden on:change=chosen aria-label="Saved result" />
         <button type="button" title="Open a saved result" on:click=move |_| _ = input.get().map(|input| input.click())>"Open"</button>
     }
 }

@@ -8,12 +8,14 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use super::{
     bridge::{self, Scene, Tab, ToBench, ToFrame},
     browser,
+    compare::Runs,
     live::Live,
     workload::{self, Prompts},
 };
 use crate::{
     config::{Endpoint, RunConfig, Secret, series::Kind},
     engine::Engine,
+    import::{self, Subject},
     load::{EngineEvent, series::next_run},
     metrics,
     report::{
@@ -53,6 +55,8 @@ pub struct Page {
     pub stage: RwSignal<Stage>,
     /// The result shown last, to come back to.
     pub last: RwSignal<Option<Arc<Document>>>,
+    /// The runs that are compared.
+    pub compared: Runs,
     /// The run as it goes.
     pub live: RwSignal<Live>,
     /// The runs of a series that are done; of the last one, once it is over.
@@ -135,6 +139,7 @@ impl Page {
             captured: RwSignal::default(),
             stage: RwSignal::default(),
             last: RwSignal::default(),
+            compared: Runs::new(),
             live: RwSignal::default(),
             series: RwSignal::default(),
             pausing: RwSignal::new(false),
@@ -444,7 +449,8 @@ impl Page {
     /// Reads a file: prompts for the next run, or a result, which is shown. What it is is told by looking.
     pub fn open(self, file: web_sys::File) {
         let name = file.name();
-        if self.is_running() {
+        let compares = self.tab.get_untracked() == Tab::Compare;
+        if self.is_running() && !compares {
             self.notice(format!(
                 "{name} was not opened, because a run goes on. Stop it first, or open the file in another tab."
             ));
@@ -466,6 +472,9 @@ impl Page {
                 return;
             };
             let mut text = text.as_string().unwrap_or_default();
+            if compares {
+                return self.compare_file(&name, &text);
+            }
             match report::embedded(&text) {
                 Some(Embedded::Document(json)) => text = json,
                 Some(Embedded::Link(fragment)) => return self.open_snapshot(&name, &fragment),
@@ -494,9 +503,38 @@ impl Page {
                     Err(error) => self.notice(format!("{name}: {error}")),
                 },
                 Err(_) if self.tab.get_untracked() == Tab::Explain => self.captured.set(text),
+                // Another tool's result is no run of this page, but it can be compared.
+                Err(_) if import::read(&name, &text).is_ok() => {
+                    bridge::to_frame(&ToFrame::Tab(Tab::Compare));
+                    self.compare_file(&name, &text);
+                }
                 Err(error) => self.notice(format!("{name}: {error}")),
             }
         });
+    }
+
+    /// Puts the runs of a file among those that are compared.
+    fn compare_file(self, name: &str, text: &str) {
+        match import::read(name, text) {
+            Ok(subjects) => subjects.into_iter().for_each(|subject| self.compared.add(subject)),
+            Err(error) => self.notice(format!("{name}: {error}")),
+        }
+    }
+
+    /// Puts a result among the runs that are compared, and shows them.
+    pub fn compare(self, document: &Document) {
+        self.compared.add(Subject::of(&self.name_of(document), document));
+        bridge::to_frame(&ToFrame::Tab(Tab::Compare));
+    }
+
+    /// A name for a result of this tab: its model, and when it was measured.
+    pub fn name_of(self, document: &Document) -> String {
+        let model = match document.server.model.as_str() {
+            _ if document.simulated => "simulated",
+            "" => "result",
+            model => model,
+        };
+        format!("{model}, {}", browser::date_and_time(document.started_unix_ms))
     }
 
     /// Shows the snapshot that a report carries in place of the whole result.

@@ -69,6 +69,10 @@ async fn no_view_has_a_serious_barrier() {
     page.wait_for("Counted as failed").await;
     found.extend(findings(&page, "the inspector").await);
     close_dialog(&page).await;
+    let document = page.download_json().await.to_string();
+    page.drop_files(&[("a.json", &document), ("b.json", &document)]).await;
+    page.wait_for("b.json against a.json").await;
+    found.extend(findings(&page, "a comparison").await);
     for name in ["Explain", "Calibrate"] {
         view(&page, name).await;
         found.extend(findings(&page, name).await);

@@ -338,6 +338,15 @@ impl Page {
             .expect("dropped");
     }
 
+    /// Drops several files at once.
+    pub async fn drop_files(&self, files: &[(&str, &str)]) {
+        let script = "const data = new DataTransfer(); \
+            for (const [name, content] of arguments[0]) data.items.add(new File([content], name)); \
+            for (const type of ['dragenter', 'dragover', 'drop']) \
+            document.body.dispatchEvent(new DragEvent(type, {dataTransfer: data, bubbles: true, cancelable: true}));";
+        self.client.execute(script, vec![json!(files)]).await.expect("dropped");
+    }
+
     /// What the console holds of errors.
     pub async fn console_errors(&self) -> Vec<String> {
         let log = self.client.issue_cmd(BrowserLog).await.expect("the console's log");

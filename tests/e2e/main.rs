@@ -2,6 +2,7 @@
 
 mod access;
 mod checks;
+mod compare;
 mod harness;
 mod health;
 mod links;

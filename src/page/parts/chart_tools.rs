@@ -64,7 +64,16 @@ pub fn ChartTools(
 
 /// The table twin as Markdown.
 fn markdown(drawing: &Drawing) -> String {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | ").replace('\n', " "));
+    let line = |cells: &[String]| {
+        format!(
+            "| {} |\n",
+            cells
+                .iter()
+                .map(|cell| cell.replace('|', "\\|").replace('\n', " "))
+                .collect::<Vec<_>>()
+                .join(" | ")
+        )
+    };
     let rule = format!("|{}\n", "---|".repeat(drawing.head.len()));
     let rows: String = drawing.rows.iter().map(|row| line(row)).collect();
     format!("{}{rule}{rows}", line(&drawing.head))

@@ -38,6 +38,10 @@ pub fn Overview(
             Err(error) => page.notice(format!("The browser refused to save the file: {error:?}")),
         }
     };
+    let compare = {
+        let document = document.clone();
+        move |_| page.compare(&document)
+    };
     let again = {
         let config = config.clone();
         move |_| {
@@ -57,6 +61,7 @@ pub fn Overview(
             <div class="actions">
                 <button type="button" class="primary" on:click=again>"New run"</button>
                 <button type="button" on:click=save>"Save JSON"</button>
+                <button type="button" on:click=compare>"Compare"</button>
                 <Share shared=Shared::Run(document.clone()) />
             </div>
         </header>

@@ -49,7 +49,7 @@ pub fn html(document: &Document, keep: &Keep, requests: bool) -> String {
     latencies(&mut out, document);
     charts(&mut out, document);
     let groups = metrics::failure_groups(&document.requests);
-    failures(&mut out, document, &groups);
+    failures(&mut out, document, &groups, requests);
     if requests {
         table_of_requests(&mut out, document);
     }
@@ -317,12 +317,21 @@ fn table(out: &mut String, head: &[String], rows: &[Vec<String>]) {
     out.push_str("</tbody></table></div>\n");
 }
 
-fn failures(out: &mut String, document: &Document, groups: &[FailureGroup]) {
+fn failures(out: &mut String, document: &Document, groups: &[FailureGroup], requests: bool) {
     out.push_str("<h2>Failures</h2>\n");
     if groups.is_empty() {
         out.push_str("<p>No request failed.</p>\n");
         return;
     }
+    let size = Size {
+        height: chart::breakdown_height(groups.len()),
+        ..CHART
+    };
+    chart_box(
+        out,
+        "Failures by kind",
+        &chart::failure_breakdown(groups, size, Theme::Light),
+    );
     for group in groups {
         let code = group
             .code
@@ -350,7 +359,7 @@ fn failures(out: &mut String, document: &Document, groups: &[FailureGroup]) {
         .iter()
         .filter(|record| record.outcome.is_failure() && record.evidence.is_some())
         .collect();
-    if kept.is_empty() {
+    if kept.is_empty() || !requests {
         return;
     }
     let _ = writeln!(

@@ -106,7 +106,7 @@ fn a_report_shows_the_figures_and_the_charts() {
     );
     let page = html(&document, &all(), true);
     assert!(page.contains("40 sent = 32 succeeded + 8 "), "outcomes add up");
-    assert_eq!(page.matches("<svg").count(), 11);
+    assert_eq!(page.matches("<svg").count(), 12);
     assert!(page.contains("The request queue is full."));
     assert!(page.contains("40 of 40; the file itself carries all."));
     assert!(page.contains("2026-05-28 20:26 UTC"));
