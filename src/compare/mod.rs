@@ -125,6 +125,14 @@ pub fn compare(baseline: &Subject, other: &Subject, threshold: f64) -> Compariso
             });
         }
     }
+    // Where some figures have an interval, those without one would be noise that decides. Where none has, medians and rates
+    // are judged by the threshold alone: the tails of a run are the noisiest.
+    let any_interval = rows.iter().any(|row| row.interval.is_some());
+    for row in rows.iter_mut().filter(|row| row.interval.is_none()) {
+        if any_interval || !matches!(row.key.1, "" | "median") {
+            row.direction = Direction::Shown;
+        }
+    }
     let failures = failures(baseline, other);
     let all = rows.iter().map(|row| row.direction).chain(failures);
     let (better, worse) = all.fold((false, false), |(better, worse), direction| {

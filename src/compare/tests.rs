@@ -108,6 +108,17 @@ fn an_interval_of_equal_runs_holds_zero_nearly_always() {
 }
 
 #[test]
+fn what_has_no_interval_decides_nothing_beside_what_has_one() {
+    let (a, mut b) = (subject(&run(1, 300, 1.0, 0.0)), subject(&run(2, 300, 1.0, 0.0)));
+    let key = ("itl_ms", "p95", By::Streamgauge);
+    *b.figures.get_mut(&key).expect("a tail") /= 3.0;
+    let found = compare(&a, &b, DEFAULT_THRESHOLD);
+    let row = found.rows.iter().find(|row| row.key == key).unwrap();
+    assert_eq!((row.interval, row.direction), (None, Direction::Shown));
+    assert_eq!(found.verdict, Verdict::Unchanged);
+}
+
+#[test]
 fn a_line_of_sglang_is_compared_by_its_own_definitions() {
     let document = run(1, 300, 1.0, 0.0);
     let line = crate::import::read("line", &crate::report::jsonl(&document))

@@ -92,7 +92,7 @@ pub fn CompareView() -> impl IntoView {
                             })
                             .collect_view()}
                     </select>
-                    " on, if it is beyond its 95 % interval too."
+                    " on, if its 95 % interval leaves 0 out."
                 </label>
             </Show>
             {comparisons}
@@ -240,7 +240,10 @@ fn Compared(baseline: Arc<Subject>, other: Arc<Subject>, comparison: Comparison,
         }
         _ => "Whether failures changed is not known: one of the two does not tell them.".to_owned(),
     };
-    let warnings = checks(&baseline, &other);
+    let mut warnings = checks(&baseline, &other);
+    if !comparison.rows.is_empty() && comparison.rows.iter().all(|row| row.interval.is_none()) {
+        warnings.push("Not both have records, so the noise is not known: the threshold alone decides.".to_owned());
+    }
     view! {
         <section aria-label=format!("{} against {}", other.name, baseline.name)>
             <h2>{format!("{} against {}", other.name, baseline.name)}</h2>
