@@ -12,7 +12,7 @@ use std::{collections::BTreeMap, fmt};
 use crate::{
     health::Verdict,
     metrics::Samples,
-    report::{DocumentError, Embedded, Series, embedded, link},
+    report::{DocumentError, Embedded, embedded, link},
 };
 
 /// Whose definition a figure follows.
@@ -127,13 +127,6 @@ pub fn read(name: &str, text: &str) -> Result<Vec<Subject>, ImportError> {
         None => {}
     }
     match ours::read(name, text) {
-        Err(DocumentError::NotAResult) if Series::is_series(text) => {
-            let series = Series::from_json(text).map_err(ImportError::Ours)?;
-            let runs = series.points.iter().enumerate();
-            return Ok(runs
-                .map(|(i, run)| Subject::of(&format!("{name}, run {}", i + 1), run))
-                .collect());
-        }
         // It is of another program, or of none.
         Err(DocumentError::NotAResult | DocumentError::NotJson(_)) => {}
         other => return other.map_err(ImportError::Ours),

@@ -6,14 +6,25 @@ use std::collections::BTreeMap;
 use super::{By, Key, Subject};
 use crate::{
     metrics::{Distribution, Samples, floor, samples, sglang},
-    report::{Document, DocumentError, Ending, link::Snapshot, load_words},
+    report::{Document, DocumentError, Ending, Measured, link::Snapshot, load_words},
 };
 
 pub fn read(name: &str, text: &str) -> Result<Vec<Subject>, DocumentError> {
-    Document::from_json(text).map(|document| vec![Subject::of(name, &document)])
+    Measured::from_json(text).map(|measured| Subject::of_measured(name, &measured))
 }
 
 impl Subject {
+    /// The runs of a result, each as a subject.
+    pub fn of_measured(name: &str, measured: &Measured) -> Vec<Self> {
+        match measured {
+            Measured::Run(document) => vec![Self::of(name, document)],
+            Measured::Series(series) => (1..)
+                .zip(&series.points)
+                .map(|(nth, run)| Self::of(&format!("{name}, run {nth}"), run))
+                .collect(),
+        }
+    }
+
     /// A result as a subject.
     pub fn of(name: &str, document: &Document) -> Self {
         let config = &document.config;

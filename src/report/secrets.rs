@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Document;
+use super::{Document, ServerFacts, Slots};
 use crate::{
     config::secret_names::{is_secret_header, is_secret_name, looks_like_a_key},
     config::{Endpoint, LanePolicy, RunConfig},
@@ -41,10 +41,7 @@ impl Document {
     /// Called on every document that is built.
     pub fn without_secrets(mut self) -> Self {
         self.config = without_secrets(&self.config);
-        self.server.base_url = url_without_secrets(&self.server.base_url);
-        for lane in &mut self.slots.lanes {
-            *lane = url_without_secrets(lane);
-        }
+        hide_in_connection(&mut self.slots, &mut self.server);
         for record in self.requests.iter_mut().chain(&mut self.warmup) {
             mask_evidence(record);
         }
@@ -52,7 +49,16 @@ impl Document {
     }
 }
 
-fn mask_evidence(record: &mut RequestRecord) {
+/// Hides secrets in the URLs of the connections and of the server.
+pub(super) fn hide_in_connection(slots: &mut Slots, server: &mut ServerFacts) {
+    server.base_url = url_without_secrets(&server.base_url);
+    for lane in &mut slots.lanes {
+        *lane = url_without_secrets(lane);
+    }
+}
+
+/// Hides secrets in the request and the headers that are kept as evidence.
+pub(super) fn mask_evidence(record: &mut RequestRecord) {
     let Some(evidence) = &mut record.evidence else {
         return;
     };
