@@ -9,6 +9,7 @@ use super::{
     calibration::CalibrateView,
     compare::CompareView,
     explain::ExplainView,
+    history::HistoryView,
     inspector::Inspector,
     live::LiveView,
     result::{BackToSeries, LinkedView, ResultView, SeriesProgress, SeriesView},
@@ -32,30 +33,40 @@ pub fn App() -> impl IntoView {
     ];
     let links = window_event_listener(ev::hashchange, move |_| page.open_link());
     let keys = window_event_listener(ev::keydown, move |event| shortcut(page, &event));
+    // A memo: what tells the same tab once more must not build its view anew.
+    let tab = Memo::new(move |_| page.tab.get());
     on_cleanup(move || {
         listeners.into_iter().for_each(|listener| listener.remove());
         keys.remove();
         links.remove();
     });
     view! {
-        {move || match page.stage.get() {
-            _ if page.tab.get() == Tab::Compare => view! { <CompareView /> }.into_any(),
-            _ if page.tab.get() == Tab::Explain => view! { <ExplainView /> }.into_any(),
-            _ if page.tab.get() == Tab::Calibrate => view! { <CalibrateView /> }.into_any(),
-            Stage::Setup => ().into_any(),
-            Stage::Running => {
-                view! {
-                    <h1 class="visually-hidden">"Run in progress"</h1>
-                    <SeriesProgress />
-                    <LiveView config=page.config() />
-                }
-                    .into_any()
-            }
-            Stage::Finished(document) => view! { <BackToSeries /> <ResultView document /> }.into_any(),
-            Stage::Series(series) => view! { <SeriesView series /> }.into_any(),
-            Stage::Linked(snapshot) => view! { <LinkedView snapshot /> }.into_any(),
+        {move || match tab.get() {
+            Tab::Compare => view! { <CompareView /> }.into_any(),
+            Tab::History => view! { <HistoryView /> }.into_any(),
+            Tab::Explain => view! { <ExplainView /> }.into_any(),
+            Tab::Calibrate => view! { <CalibrateView /> }.into_any(),
+            _ => view! { <StageView /> }.into_any(),
         }}
         <Inspector />
+    }
+}
+
+/// The run that goes on, or the result that it left.
+#[component]
+fn StageView() -> impl IntoView {
+    let page = Page::get();
+    move || match page.stage.get() {
+        Stage::Setup => ().into_any(),
+        Stage::Running => view! {
+            <h1 class="visually-hidden">"Run in progress"</h1>
+            <SeriesProgress />
+            <LiveView config=page.config() />
+        }
+        .into_any(),
+        Stage::Finished(document) => view! { <BackToSeries /> <ResultView document /> }.into_any(),
+        Stage::Series(series) => view! { <SeriesView series /> }.into_any(),
+        Stage::Linked(snapshot) => view! { <LinkedView snapshot /> }.into_any(),
     }
 }
 

@@ -29,6 +29,8 @@ pub enum Tab {
     Run,
     /// Runs beside each other.
     Compare,
+    /// The runs that this browser keeps.
+    History,
     /// A captured response, explained.
     Explain,
     /// What this browser adds, measured.
@@ -37,13 +39,14 @@ pub enum Tab {
 
 impl Tab {
     /// All of them, in the order of the header.
-    pub const ALL: [Self; 4] = [Self::Run, Self::Compare, Self::Explain, Self::Calibrate];
+    pub const ALL: [Self; 5] = [Self::Run, Self::Compare, Self::History, Self::Explain, Self::Calibrate];
 
     /// Its name in the header.
     pub fn name(self) -> &'static str {
         match self {
             Self::Run => "Run",
             Self::Compare => "Compare",
+            Self::History => "History",
             Self::Explain => "Explain",
             Self::Calibrate => "Calibrate",
         }
@@ -54,6 +57,7 @@ impl Tab {
         match self {
             Self::Run => "#run",
             Self::Compare => "#compare",
+            Self::History => "#history",
             Self::Explain => "#explain",
             Self::Calibrate => "#calibrate",
         }
@@ -96,6 +100,8 @@ pub enum ToBench {
     Tab(Tab),
     /// Show the last result again.
     ShowLast,
+    /// Show a result that this browser keeps, by its key.
+    ShowKept(String),
 }
 
 /// How far a file is read.
@@ -107,6 +113,24 @@ pub struct Reading {
     pub share: f64,
     /// Prompts found so far.
     pub items: u64,
+}
+
+/// Something to tell a person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Notice {
+    /// In a sentence or two.
+    pub words: String,
+    /// The kept result that it is about, to be shown.
+    pub kept: Option<String>,
+}
+
+impl<W: Into<String>> From<W> for Notice {
+    fn from(words: W) -> Self {
+        Self {
+            words: words.into(),
+            kept: None,
+        }
+    }
 }
 
 /// What the bench tells the frame.
@@ -128,7 +152,7 @@ pub enum ToFrame {
     /// Bring a part of the page into sight.
     Tab(Tab),
     /// Something to tell.
-    Notice(String),
+    Notice(Notice),
     /// Take a result's configuration into the form.
     Config(Box<RunConfig>),
     /// How far a file of prompts is read.

@@ -12,6 +12,7 @@ use crate::{
 
 const THEME_KEY: &str = "streamgauge.theme";
 const CALIBRATION_KEY: &str = "streamgauge.calibration";
+const KEEPS_RUNS: &str = "streamgauge.keeps-runs";
 const API_KEY: &str = "streamgauge.key";
 
 fn document() -> Option<web_sys::Document> {
@@ -136,6 +137,24 @@ pub fn keep_calibration(calibration: &Calibration) {
     if let (Some(storage), Ok(text)) = (local(), serde_json::to_string(calibration)) {
         // A full or forbidden storage keeps nothing: the figures are on the page all the same.
         let _ = storage.set_item(CALIBRATION_KEY, &text);
+    }
+}
+
+/// Whether runs are to be kept in this browser: yes, unless that was declined.
+pub fn keeps_runs() -> bool {
+    local()
+        .and_then(|storage| storage.get_item(KEEPS_RUNS).ok()?)
+        .as_deref()
+        != Some("no")
+}
+
+/// Remembers whether runs are to be kept.
+pub fn set_keeps_runs(keeps: bool) {
+    if let Some(storage) = local() {
+        let _ = match keeps {
+            true => storage.remove_item(KEEPS_RUNS),
+            false => storage.set_item(KEEPS_RUNS, "no"),
+        };
     }
 }
 

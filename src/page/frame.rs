@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
 use super::{
-    bridge::{self, Parcel, Reading, Scene, Tab, ToBench, ToFrame},
+    bridge::{self, Notice, Parcel, Reading, Scene, Tab, ToBench, ToFrame},
     browser,
 };
 use crate::{
@@ -74,7 +74,7 @@ pub struct Frame {
     /// Whether the bench can be spoken to.
     pub bench: RwSignal<Bench>,
     /// Things to be told, each in a sentence; they stay until dismissed.
-    pub notices: RwSignal<Vec<String>>,
+    pub notices: RwSignal<Vec<Notice>>,
     /// The file of prompts that is being read.
     pub reading: RwSignal<Option<Reading>>,
     /// The file of prompts that was read, and what it came to.
@@ -103,7 +103,7 @@ impl Frame {
             has_last: RwSignal::default(),
             bench: RwSignal::default(),
             check,
-            notices: RwSignal::new(notices),
+            notices: RwSignal::new(notices.into_iter().map(Notice::from).collect()),
             reading: RwSignal::default(),
             prompts: RwSignal::default(),
             help: RwSignal::new(false),
@@ -172,7 +172,7 @@ impl Frame {
                 self.has_last.set(has_last);
             }
             ToFrame::Tab(tab) => self.tab.set(tab),
-            ToFrame::Notice(words) => self.notice(words),
+            ToFrame::Notice(notice) => self.notice(notice),
             ToFrame::Config(config) => self.draft.set(Draft::from(&*config)),
             ToFrame::Reading(reading) => self.reading.set(reading),
             ToFrame::Prompts { file, summary } => {
@@ -187,8 +187,8 @@ impl Frame {
     }
 
     /// Tells the person something.
-    pub fn notice(self, words: impl Into<String>) {
-        self.notices.update(|notices| notices.push(words.into()));
+    pub fn notice(self, notice: impl Into<Notice>) {
+        self.notices.update(|notices| notices.push(notice.into()));
     }
 
     /// Whether this file of prompts was read.

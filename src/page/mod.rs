@@ -12,6 +12,7 @@ mod compare;
 mod explain;
 mod explain_cases;
 mod frame;
+mod history;
 mod inspector;
 mod live;
 mod parts;

@@ -5,7 +5,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{DragEvent, KeyboardEvent};
 
 use super::{
-    bridge::{BENCH_ID, Tab},
+    bridge::{BENCH_ID, Tab, ToBench},
     browser,
     frame::{Bench, Frame},
     setup::Setup,
@@ -171,14 +171,25 @@ fn OpenFile() -> impl IntoView {
 /// What the page has to tell; stays until dismissed.
 #[component]
 fn Notices() -> impl IntoView {
-    let notices = Frame::get().notices;
+    let frame = Frame::get();
+    let notices = frame.notices;
     let numbered = move || notices.get().into_iter().enumerate().collect::<Vec<_>>();
+    let dismiss = move |i: usize| notices.update(|all| _ = (i < all.len()).then(|| all.remove(i)));
     view! {
         <div role="alert">
-            <For each=numbered key=|(i, words)| (*i, words.clone()) let((i, words))>
+            <For each=numbered key=|(i, notice)| (*i, notice.words.clone()) let((i, notice))>
                 <div class="notice">
-                    <p>{words}</p>
-                    <button type="button" aria-label="Dismiss" on:click=move |_| notices.update(|all| _ = (i < all.len()).then(|| all.remove(i)))>
+                    <p>{notice.words}</p>
+                    {notice
+                        .kept
+                        .map(|id| {
+                            let show = move |_| {
+                                dismiss(i);
+                                frame.tell(&ToBench::ShowKept(id.clone()));
+                            };
+                            view! { <button type="button" on:click=show>"Show it"</button> }
+                        })}
+                    <button type="button" class="dismiss" aria-label="Dismiss" on:click=move |_| dismiss(i)>
                         "×"
                     </button>
                 </div>

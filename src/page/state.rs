@@ -6,9 +6,10 @@ use leptos::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 use super::{
-    bridge::{self, Scene, Tab, ToBench, ToFrame},
+    bridge::{self, Notice, Scene, Tab, ToBench, ToFrame},
     browser,
     compare::Runs,
+    history::{History, Journal, name_of},
     live::Live,
     workload::{self, Prompts},
 };
@@ -19,7 +20,7 @@ use crate::{
     load::{EngineEvent, series::next_run},
     metrics,
     report::{
-        self, Document, DocumentError, Embedded, Ending, Format, Series,
+        self, Document, Embedded, Ending, Format, Measured, Series,
         link::{self, Snapshot},
     },
     request::RequestRecord,
@@ -57,6 +58,10 @@ pub struct Page {
     pub last: RwSignal<Option<Arc<Document>>>,
     /// The runs that are compared.
     pub compared: Runs,
+    /// The runs that this browser keeps.
+    pub history: History,
+    /// Where the run that goes on is written down.
+    pub journal: Journal,
     /// The run as it goes.
     pub live: RwSignal<Live>,
     /// The runs of a series that are done; of the last one, once it is over.
@@ -134,7 +139,10 @@ impl std::fmt::Display for NamedRequest {
 impl Page {
     /// The bench before any run.
     pub fn new() -> Self {
+        let history = History::new();
         Self {
+            history,
+            journal: Journal::new(history),
             tab: RwSignal::new(Tab::of(&browser::fragment())),
             captured: RwSignal::default(),
             stage: RwSignal::default(),
@@ -180,6 +188,27 @@ impl Page {
             ));
         }
         self.open_link();
+        spawn_local(self.recover());
+    }
+
+    /// Offers what an earlier page left behind of a run.
+    async fn recover(self) {
+        self.history.load().await;
+        for recovered in self.journal.recover().await {
+            let name = recovered.measured.runs().first().map(name_of).unwrap_or_default();
+            let ended: usize = recovered.measured.runs().iter().map(|run| run.requests.len()).sum();
+            self.notice(match recovered.kept {
+                Ok(()) => Notice {
+                    words: format!(
+                        "A run was interrupted when its page was closed or lost ({name}). What was measured until then, {ended} requests, is kept in History."
+                    ),
+                    kept: Some(recovered.id),
+                },
+                Err(refused) => Notice::from(format!(
+                    "A run was interrupted when its page was closed or lost ({name}). It could not be put into History, because {refused}. Make room there and reload this page: it is offered again."
+                )),
+            });
+        }
     }
 
     /// Opens the result that the URL's fragment carries, if it carries one. No server is asked.
@@ -208,12 +237,13 @@ impl Page {
             ToBench::Start { config, key } => self.run(*config, &Secret::new(key.as_deref().unwrap_or_default())),
             ToBench::Tab(tab) => self.tab.set(tab),
             ToBench::ShowLast => self.show_last(),
+            ToBench::ShowKept(id) => self.show_kept(id),
         }
     }
 
     /// Tells the person something.
-    pub fn notice(self, words: impl Into<String>) {
-        bridge::to_frame(&ToFrame::Notice(words.into()));
+    pub fn notice(self, notice: impl Into<Notice>) {
+        bridge::to_frame(&ToFrame::Notice(notice.into()));
     }
 
     /// Whether a run goes on.
@@ -236,6 +266,7 @@ impl Page {
         if self.is_running() {
             return;
         }
+        self.journal.begin(&config);
         if config.series.kind == Kind::Single {
             self.series.set(None);
             self.plan.set_value(None);
@@ -296,20 +327,34 @@ impl Page {
         }
     }
 
-    /// No run of the series follows; those that are done are shown, if there are any.
+    /// No run of the series follows; those that are done are kept and shown, if there are any.
     fn end_series(self) {
         self.pausing.set(false);
         self.plan.set_value(None);
         match self.series.get_untracked().filter(|series| !series.points.is_empty()) {
             Some(series) => {
-                self.last.set(series.points.last().cloned().map(Arc::new));
-                self.stage.set(Stage::Series(series));
+                self.keep(Measured::Series(series.clone()));
+                self.show(Measured::Series(series));
             }
             None => {
+                self.journal.forget();
                 self.series.set(None);
                 self.stage.set(Stage::Setup);
             }
         }
+    }
+
+    /// Keeps a result that was just measured, if it is to be kept.
+    fn keep(self, measured: Measured) {
+        let Some(id) = self.journal.end() else { return };
+        spawn_local(async move {
+            match self.history.keep(&id, &measured).await {
+                Ok(()) => self.unsaved.set(false),
+                Err(refused) => self.notice(format!(
+                    "This result was not kept in History, because {refused}. It is shown all the same: save it if it matters, and make room in History."
+                )),
+            }
+        });
     }
 
     /// Shows one run of a series.
@@ -371,9 +416,14 @@ impl Page {
                 slots,
                 server,
             } => {
+                let config = self.config.get_value();
+                self.journal.run_began(started_unix_ms, &config, &slots, &server);
                 self.live.update(|live| live.begin(started_unix_ms, slots, server));
             }
-            EngineEvent::Progress(progress) => self.live.update(|live| live.add(progress)),
+            EngineEvent::Progress(progress) => {
+                self.live.update(|live| live.add(progress));
+                self.live.with_untracked(|live| self.journal.went_on(live));
+            }
             EngineEvent::Recounted(counts) => self.live.update(|live| live.recount(&counts)),
             EngineEvent::Finished(end) => {
                 self.live.update(|live| {
@@ -400,6 +450,7 @@ impl Page {
     fn finish(self, ending: Ending) {
         self.end_engine();
         let config = self.config.get_value();
+        self.live.with_untracked(|live| self.journal.take(live));
         // Moved and not copied: they are all that a long run holds in memory. The live view, told of nothing, goes next.
         let mut live = std::mem::take(&mut *self.live.write_untracked());
         live.records.sort_by_key(|record| record.index);
@@ -423,21 +474,32 @@ impl Page {
         self.unsaved.set(!document.simulated);
         let document = document.without_secrets();
         if self.plan.with_value(Option::is_some) {
+            self.journal.run_over(&document);
             self.add_to_series(document);
         } else {
-            self.show(document);
+            let measured = Measured::Run(Arc::new(document));
+            self.keep(measured.clone());
+            self.show(measured);
         }
     }
 
-    /// Shows a result, and the request that the URL's fragment names.
-    fn show(self, document: Document) {
+    /// Shows a result, and the request of it that the URL's fragment names.
+    pub fn show(self, measured: Measured) {
         bridge::to_frame(&ToFrame::Tab(Tab::Run));
-        self.series.set(None);
-        let document = Arc::new(document);
-        self.last.set(Some(document.clone()));
-        self.stage.set(Stage::Finished(document.clone()));
-        self.inspected
-            .set(NamedRequest::of(&browser::fragment()).and_then(|named| named.find(&document)));
+        match measured {
+            Measured::Run(document) => {
+                self.series.set(None);
+                self.last.set(Some(document.clone()));
+                self.stage.set(Stage::Finished(document.clone()));
+                self.inspected
+                    .set(NamedRequest::of(&browser::fragment()).and_then(|named| named.find(&document)));
+            }
+            Measured::Series(series) => {
+                self.series.set(Some(series.clone()));
+                self.last.set(series.points.last().cloned().map(Arc::new));
+                self.stage.set(Stage::Series(series));
+            }
+        }
     }
 
     /// Ends the worker, but not from within its own message.
@@ -480,28 +542,16 @@ impl Page {
                 Some(Embedded::Link(fragment)) => return self.open_snapshot(&name, &fragment),
                 None => {}
             }
-            match Document::from_json(&text) {
-                Ok(document) => {
-                    // Reading takes a while, in which a run may have been started.
-                    if self.is_running() {
-                        self.notice(format!("{name} was not opened, because a run was started meanwhile."));
-                    } else if self.gives_up_unsaved(&name) {
-                        self.show(document);
+            match Measured::from_json(&text) {
+                // Reading takes a while, in which a run may have been started.
+                Ok(_) if self.is_running() => {
+                    self.notice(format!("{name} was not opened, because a run was started meanwhile."));
+                }
+                Ok(measured) => {
+                    if self.gives_up_unsaved(&name) {
+                        self.show(measured);
                     }
                 }
-                Err(DocumentError::NotAResult) if Series::is_series(&text) => match Series::from_json(&text) {
-                    Ok(_) if self.is_running() => {
-                        self.notice(format!("{name} was not opened, because a run was started meanwhile."))
-                    }
-                    Ok(series) => {
-                        if self.gives_up_unsaved(&name) {
-                            bridge::to_frame(&ToFrame::Tab(Tab::Run));
-                            self.series.set(Some(Arc::new(series)));
-                            self.end_series();
-                        }
-                    }
-                    Err(error) => self.notice(format!("{name}: {error}")),
-                },
                 Err(_) if self.tab.get_untracked() == Tab::Explain => self.captured.set(text),
                 // Another tool's result is no run of this page, but it can be compared.
                 Err(_) if import::read(&name, &text).is_ok() => {
@@ -523,18 +573,16 @@ impl Page {
 
     /// Puts a result among the runs that are compared, and shows them.
     pub fn compare(self, document: &Document) {
-        self.compared.add(Subject::of(&self.name_of(document), document));
+        self.compared.add(Subject::of(&name_of(document), document));
         bridge::to_frame(&ToFrame::Tab(Tab::Compare));
     }
 
-    /// A name for a result of this tab: its model, and when it was measured.
-    pub fn name_of(self, document: &Document) -> String {
-        let model = match document.server.model.as_str() {
-            _ if document.simulated => "simulated",
-            "" => "result",
-            model => model,
-        };
-        format!("{model}, {}", browser::date_and_time(document.started_unix_ms))
+    /// Puts the runs of a result among those that are compared, under a name, and shows them.
+    pub fn compare_as(self, name: &str, measured: &Measured) {
+        for subject in Subject::of_measured(name, measured) {
+            self.compared.add(subject);
+        }
+        bridge::to_frame(&ToFrame::Tab(Tab::Compare));
     }
 
     /// Shows the snapshot that a report carries in place of the whole result.
@@ -554,9 +602,9 @@ impl Page {
     }
 
     /// Whether a file may take the place of the last run's result; asks if that one is nowhere but here.
-    fn gives_up_unsaved(self, file_name: &str) -> bool {
+    pub fn gives_up_unsaved(self, other: &str) -> bool {
         let question = format!(
-            "The result of your last run is not saved. Open {file_name} in its place? The unsaved result is then gone."
+            "The result of your last run is not saved. Open {other} in its place? The unsaved result is then gone."
         );
         let may = !self.unsaved.get_untracked() || browser::confirm(&question);
         if may {

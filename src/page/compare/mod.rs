@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use leptos::{html, prelude::*};
 
-use super::{live::chart_size, parts::ChartView, state::Page};
+use super::{history::name_of, live::chart_size, parts::ChartView, state::Page};
 use crate::{
     chart::{self, Theme},
     compare::{Comparison, DEFAULT_THRESHOLD, Direction, Verdict, checks, compare},
@@ -148,7 +148,7 @@ fn AddRuns() -> impl IntoView {
                 page.last
                     .get()
                     .map(|last| {
-                        let add = move |_| page.compared.add(Subject::of(&page.name_of(&last), &last));
+                        let add = move |_| page.compared.add(Subject::of(&name_of(&last), &last));
                         view! { <button type="button" on:click=add>"Add the last result"</button> }
                     })
             }}

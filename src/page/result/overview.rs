@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::{
     Filter,
-    share::{Share, Shared, file_name},
+    share::{Share, file_name},
 };
 use crate::{
     metrics::Distribution,
@@ -15,7 +15,7 @@ use crate::{
         parts::{Figure, VerdictBadge},
         state::Page,
     },
-    report::{Document, Ending, format, load_words},
+    report::{Document, Ending, Measured, format, load_words},
     request::Outcome,
 };
 
@@ -62,7 +62,7 @@ pub fn Overview(
                 <button type="button" class="primary" on:click=again>"New run"</button>
                 <button type="button" on:click=save>"Save JSON"</button>
                 <button type="button" on:click=compare>"Compare"</button>
-                <Share shared=Shared::Run(document.clone()) />
+                <Share shared=Measured::Run(document.clone()) />
             </div>
         </header>
         {(!document.client.reasons.is_empty())

@@ -1,26 +1,15 @@
 //! What of a result goes out of the browser, and in which form.
 
-use std::sync::Arc;
-
 use leptos::{html, prelude::*};
 use wasm_bindgen_futures::spawn_local;
 
 use crate::{
     page::{browser, state::Page},
     report::{
-        self, Document, Keep, Series, format,
+        self, Document, Keep, Measured, format,
         link::{Link, chat_link, full_link},
     },
 };
-
-/// What is shared.
-#[derive(Clone)]
-pub enum Shared {
-    /// One run.
-    Run(Arc<Document>),
-    /// Several.
-    Series(Arc<Series>),
-}
 
 /// A form that a result takes outside of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +25,9 @@ enum Form {
 
 impl Form {
     /// Those that there are of one run, and of several.
-    fn all(shared: &Shared) -> &'static [Self] {
+    fn all(shared: &Measured) -> &'static [Self] {
         match shared {
-            Shared::Run(_) => &[
+            Measured::Run(_) => &[
                 Self::ChatLink,
                 Self::FullLink,
                 Self::Html,
@@ -47,7 +36,7 @@ impl Form {
                 Self::Jsonl,
                 Self::Csv,
             ],
-            Shared::Series(_) => &[Self::Markdown, Self::Json, Self::Jsonl],
+            Measured::Series(_) => &[Self::Markdown, Self::Json, Self::Jsonl],
         }
     }
 
@@ -93,7 +82,7 @@ impl Form {
     }
 
     /// The result in this form, and what the form leaves out of what is to be shared.
-    fn render(self, shared: &Shared, requests: bool) -> (String, Vec<String>) {
+    fn render(self, shared: &Measured, requests: bool) -> (String, Vec<String>) {
         // What is not let out is out of it by now.
         let all = Keep {
             hosts: true,
@@ -102,24 +91,24 @@ impl Form {
         };
         let link = |link: Link| (link.url, link.left_out);
         match (shared, self) {
-            (Shared::Run(document), Self::ChatLink) => link(chat_link(document, &all, &browser::page_url())),
-            (Shared::Run(document), Self::FullLink) => link(full_link(document, &all, &browser::page_url())),
-            (Shared::Run(document), Self::Html) => (report::html(document, &all, requests), Vec::new()),
+            (Measured::Run(document), Self::ChatLink) => link(chat_link(document, &all, &browser::page_url())),
+            (Measured::Run(document), Self::FullLink) => link(full_link(document, &all, &browser::page_url())),
+            (Measured::Run(document), Self::Html) => (report::html(document, &all, requests), Vec::new()),
             _ => (self.text(shared), Vec::new()),
         }
     }
 
-    fn text(self, shared: &Shared) -> String {
+    fn text(self, shared: &Measured) -> String {
         match (shared, self) {
             (_, Self::ChatLink | Self::FullLink | Self::Html) => String::new(),
-            (Shared::Run(document), Self::Json) => document.to_json(),
-            (Shared::Run(document), Self::Jsonl) => report::jsonl(document),
-            (Shared::Run(document), Self::Csv) => report::csv(document),
-            (Shared::Run(document), Self::Markdown) => report::markdown(document),
-            (Shared::Series(series), Self::Json) => series.to_json(),
-            (Shared::Series(series), Self::Jsonl) => series.points.iter().map(report::jsonl).collect(),
-            (Shared::Series(series), Self::Csv) => series.points.iter().map(report::csv).collect(),
-            (Shared::Series(series), Self::Markdown) => {
+            (Measured::Run(document), Self::Json) => document.to_json(),
+            (Measured::Run(document), Self::Jsonl) => report::jsonl(document),
+            (Measured::Run(document), Self::Csv) => report::csv(document),
+            (Measured::Run(document), Self::Markdown) => report::markdown(document),
+            (Measured::Series(series), Self::Json) => series.to_json(),
+            (Measured::Series(series), Self::Jsonl) => series.points.iter().map(report::jsonl).collect(),
+            (Measured::Series(series), Self::Csv) => series.points.iter().map(report::csv).collect(),
+            (Measured::Series(series), Self::Markdown) => {
                 let runs: Vec<String> = series.points.iter().map(report::markdown).collect();
                 runs.join("\n---\n\n")
             }
@@ -127,29 +116,13 @@ impl Form {
     }
 }
 
-impl Shared {
-    /// Without what the person does not let out.
-    fn to_share(&self, keep: &Keep) -> Self {
-        match self {
-            Self::Run(document) => Self::Run(Arc::new(document.to_share(keep))),
-            Self::Series(series) => Self::Series(Arc::new(series.to_share(keep))),
-        }
-    }
-
-    fn contents(&self, keep: &Keep) -> Vec<report::Content> {
-        match self {
-            Self::Run(document) => document.contents(keep),
-            Self::Series(series) => series.contents(keep),
-        }
-    }
-
-    fn file_name(&self, ending: &str) -> String {
-        match self {
-            Self::Run(document) => file_name(document, ending),
-            Self::Series(series) => {
-                let started = series.points.first().map_or(0.0, |point| point.started_unix_ms);
-                format!("streamgauge-series-{}.{ending}", browser::stamp(started))
-            }
+/// The name of a file of what was measured.
+fn measured_name(measured: &Measured, ending: &str) -> String {
+    match measured {
+        Measured::Run(document) => file_name(document, ending),
+        Measured::Series(series) => {
+            let started = series.points.first().map_or(0.0, |point| point.started_unix_ms);
+            format!("streamgauge-series-{}.{ending}", browser::stamp(started))
         }
     }
 }
@@ -184,7 +157,7 @@ pub fn file_name(document: &Document, ending: &str) -> String {
 pub fn Share(
     /// The whole result.
     #[prop(into)]
-    shared: Signal<Shared>,
+    shared: Signal<Measured>,
 ) -> impl IntoView {
     let dialog = NodeRef::<html::Dialog>::new();
     let open = RwSignal::new(false);
@@ -208,7 +181,7 @@ pub fn Share(
 }
 
 #[component]
-fn Choice(shared: Signal<Shared>) -> impl IntoView {
+fn Choice(shared: Signal<Measured>) -> impl IntoView {
     let keep = RwSignal::new(Keep::default());
     let requests = RwSignal::new(true);
     let said = RwSignal::new(String::new());
@@ -286,7 +259,7 @@ fn Tick(words: &'static str, keep: RwSignal<Keep>, of: fn(&mut Keep) -> &mut boo
 #[component]
 fn FormRow(
     form: Form,
-    shared: Signal<Shared>,
+    shared: Signal<Measured>,
     keep: RwSignal<Keep>,
     requests: RwSignal<bool>,
     said: RwSignal<String>,
@@ -322,7 +295,7 @@ fn FormRow(
     let save = form.file().map(|(ending, mime)| {
         let save = move |_| {
             let ((text, _), shared) = untrack(made);
-            let name = shared.file_name(ending);
+            let name = measured_name(&shared, ending);
             match browser::save_file(&name, mime, &text) {
                 Ok(()) => said.set(format!("{name} saved, {}.", format::bytes(text.len() as u64))),
                 Err(error) => page.notice(format!("The browser refused to save the file: {error:?}")),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::share::{Share, Shared};
+use super::share::Share;
 use crate::{
     chart::{self, SweepAxes, Theme},
     config::series::Kind,
@@ -15,7 +15,7 @@ use crate::{
         parts::ChartView,
         state::{Page, Stage},
     },
-    report::{Document, Ending, Series, format},
+    report::{Document, Ending, Measured, Series, format, history::series_words},
 };
 
 /// What the loads of a series are.
@@ -160,11 +160,7 @@ fn finding(series: &Series) -> String {
 #[component]
 pub fn SeriesView(series: Arc<Series>) -> impl IntoView {
     let page = Page::get();
-    let title = match series.config.series.kind {
-        Kind::Search => "Search for the highest load",
-        Kind::Abba => "Two endpoints in turn",
-        Kind::Single | Kind::Sweep => "Sweep",
-    };
+    let title = series_words(series.config.series.kind);
     let simulated = series.points.iter().any(|point| point.simulated);
     let save = {
         let series = series.clone();
@@ -200,7 +196,7 @@ pub fn SeriesView(series: Arc<Series>) -> impl IntoView {
                 <div class="actions">
                     <button type="button" class="primary" on:click=again>"New run"</button>
                     <button type="button" on:click=save>"Save JSON"</button>
-                    <Share shared=Shared::Series(series.clone()) />
+                    <Share shared=Measured::Series(series.clone()) />
                 </div>
             </header>
             <SweepCharts series=series.clone() />
