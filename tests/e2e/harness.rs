@@ -256,6 +256,12 @@ impl Page {
         }
     }
 
+    /// Shows the view of this name.
+    pub async fn view(&self, name: &str) {
+        let link = self.client.find(Locator::LinkText(name)).await;
+        link.expect("the view's link").click().await.expect("pressed");
+    }
+
     /// Types into the field with this label.
     pub async fn fill(&self, label: &str, value: &str) {
         let field = self.field(label).await;
@@ -285,9 +291,12 @@ impl Page {
     }
 
     async fn field(&self, label: &str) -> fantoccini::elements::Element {
-        let xpath = format!("//*[@id = //label[contains(normalize-space(.), \"{label}\")]/@for]");
+        let xpath = format!(
+            "//*[@id = //label[contains(normalize-space(.), \"{label}\")]/@for] | //input[@aria-label = \"{label}\"]"
+        );
         self.client
-            .find(Locator::XPath(&xpath))
+            .wait()
+            .for_element(Locator::XPath(&xpath))
             .await
             .unwrap_or_else(|e| panic!("no field labelled {label:?}: {e}"))
     }

@@ -5,6 +5,7 @@ mod checks;
 mod compare;
 mod harness;
 mod health;
+mod history;
 mod links;
 mod looks;
 mod reading;

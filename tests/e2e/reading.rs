@@ -124,6 +124,11 @@ async fn a_result_that_is_not_saved_does_not_give_way_unasked() {
     let other = run_faulty(&page).await;
     let demo = Demo::start(&["--model", "org/tiny", "--ttft-ms", "5", "--itl-ms", "2"]);
     page.go(&format!("url={}&n=3&c=3&out=4", demo.url)).await;
+    // What History keeps is not lost; what it does not keep is.
+    page.view("History").await;
+    page.wait_for("kept in it alone").await;
+    page.tick("Keep runs in this browser").await;
+    page.view("Run").await;
     page.press("Run 3").await;
     page.wait_for("Save JSON").await;
     page.drop_file("other.json", &other.to_string()).await;

@@ -239,9 +239,10 @@ fn Row(entry: Entry, editing: RwSignal<Option<String>>) -> impl IntoView {
                 <button type="button" aria-label=of("Open") on:click=move |_| page.show_kept(id.get_value())>"Open"</button>
                 <button
                     type="button"
-                    aria-label=of("Name, tags and note of")
+                    title="Name, tags and note"
+                    aria-label=of("Edit")
                     aria-expanded=move || edited().to_string()
-                    on:click=move |_| editing.update(|editing| *editing = (!untrack(edited)).then(|| id.get_value()))
+                    on:click=move |_| editing.set((!untrack(edited)).then(|| id.get_value()))
                 >
                     "Edit"
                 </button>
