@@ -6,6 +6,7 @@ use super::{
     Api, Endpoint, LanePolicy, RunConfig, Timeouts, TokenLimit, link,
     load::{Arrival, Load, MAX_DURATION_S, Rate},
     series::{SeriesConfig, SeriesDraft},
+    server_side::ServerSide,
     slo::Slo,
     workload::{Kind, WorkloadDraft},
 };
@@ -36,6 +37,8 @@ pub struct Draft {
     pub ignore_eos: bool,
     /// Count answers again after the run.
     pub recount: bool,
+    /// What is done to the server besides.
+    pub server_side: ServerSide,
     /// Measured requests.
     pub requests: String,
     /// Requests in flight.
@@ -190,6 +193,7 @@ impl From<&RunConfig> for Draft {
             stream: config.stream,
             ignore_eos: config.ignore_eos,
             recount: config.recount,
+            server_side: config.server_side.clone(),
             requests: config.requests.to_string(),
             concurrency: config.concurrency.to_string(),
             arrival: config.load.arrival.name().to_owned(),
@@ -290,6 +294,7 @@ impl Draft {
             token_limit: self.token_limit,
             ignore_eos: self.ignore_eos,
             recount: self.recount,
+            server_side: self.server_side.clone(),
             seed: errors.whole(Field::Seed, &self.seed),
             timeouts: Timeouts {
                 first_byte_s: errors.amount(Field::FirstByte, &self.first_byte_s, 86_400.0),

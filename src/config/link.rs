@@ -111,6 +111,9 @@ pub fn to_query(config: &RunConfig) -> String {
             put(name, &limit.to_string());
         }
     }
+    for (name, value) in config.server_side.to_pairs() {
+        put(name, flag(value));
+    }
     for (name, value) in config.workload.to_pairs().into_iter().chain(config.series.to_pairs()) {
         put(name, &value);
     }
@@ -257,8 +260,10 @@ pub fn from_query(query: &str) -> (RunConfig, Vec<String>) {
                 continue;
             }
             other => match config
-                .workload
-                .take_pair(other, value)
+                .server_side
+                .named(other)
+                .map(|target| read_flag(value, target))
+                .or_else(|| config.workload.take_pair(other, value))
                 .or_else(|| config.series.take_pair(other, value))
             {
                 Some(understood) => understood,

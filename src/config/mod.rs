@@ -7,6 +7,7 @@ pub mod load;
 pub mod presets;
 pub mod secret_names;
 pub mod series;
+pub mod server_side;
 pub mod shell;
 pub mod slo;
 pub mod workload;
@@ -65,6 +66,9 @@ pub struct RunConfig {
     /// What the prompts are made of.
     #[serde(skip_serializing_if = "workload::Workload::is_default")]
     pub workload: workload::Workload,
+    /// What is done to the server besides.
+    #[serde(skip_serializing_if = "server_side::ServerSide::is_default")]
+    pub server_side: server_side::ServerSide,
     /// Whether it is one run or several.
     #[serde(skip_serializing_if = "series::SeriesConfig::is_default")]
     pub series: series::SeriesConfig,
@@ -96,6 +100,7 @@ impl Default for RunConfig {
             streams_per_lane: None,
             slo: slo::Slo::default(),
             workload: workload::Workload::default(),
+            server_side: server_side::ServerSide::default(),
             series: series::SeriesConfig::default(),
             demo: DemoConfig::default(),
         }

@@ -37,6 +37,13 @@ impl Batch {
         (running as f64 / self.limit as f64).min(1.0)
     }
 
+    /// Requests in the batch at a moment, and those that wait.
+    pub fn load(&self, at_ms: f64) -> (usize, usize) {
+        let all = self.ends_ms.values().filter(|end_ms| **end_ms > at_ms).count();
+        let running = all.min(self.limit);
+        (running, all - running)
+    }
+
     /// Notes that a request will leave at this moment.
     pub fn enter(&mut self, id: u64, end_ms: f64) {
         self.ends_ms.insert(id, end_ms);
@@ -71,6 +78,18 @@ mod tests {
         batch.enter(1, 1000.0);
         batch.leave(1);
         assert_eq!(batch.turn_ms(5.0), 5.0);
+    }
+
+    #[test]
+    fn who_finds_no_place_waits() {
+        let mut batch = Batch::new(2);
+        for id in 1..=3 {
+            batch.enter(id, 10.0 * id as f64);
+        }
+        assert_eq!(
+            [5.0, 15.0, 25.0, 35.0].map(|at_ms| batch.load(at_ms)),
+            [(2, 1), (2, 0), (1, 0), (0, 0)]
+        );
     }
 
     #[test]

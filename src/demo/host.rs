@@ -2,7 +2,10 @@
 
 use std::{
     io,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
@@ -54,6 +57,7 @@ struct Host {
     clock: UnixClock,
     server: Mutex<Server>,
     truth: Mutex<Vec<RequestTruth>>,
+    flushed: AtomicU32,
 }
 
 /// Unix time that never steps back.
@@ -98,6 +102,7 @@ pub fn router(options: Options) -> Router {
         clock: UnixClock::start(),
         server: Mutex::new(Server::new(options.config.clone(), options.seed)),
         truth: Mutex::default(),
+        flushed: AtomicU32::new(0),
         options,
     });
     let router = Router::new()
@@ -105,6 +110,8 @@ pub fn router(options: Options) -> Router {
         .route("/model_info", get(model_info))
         .route("/get_model_info", get(model_info))
         .route("/server_info", get(server_info))
+        .route("/v1/loads", get(loads))
+        .route("/flush_cache", get(flush_cache).post(flush_cache))
         .route("/tokenize", post(tokenize))
         .route("/health", get(|| async {}))
         .route("/ready", get(|| async {}))
@@ -119,6 +126,7 @@ pub fn router(options: Options) -> Router {
         .route("/generate", post(|state, body| answer(state, Api::Generate, body)))
         .route("/demo/hold", get(hold))
         .route("/demo/truth", get(truth))
+        .route("/demo/flushed", get(flushed))
         .route("/demo/reset", post(reset))
         .route("/demo/faults", get(faults).post(set_faults))
         .fallback(|| async { (StatusCode::NOT_FOUND, Json(json!({"detail": "Not Found"}))) })
@@ -175,11 +183,57 @@ async fn model_info(State(host): State<Arc<Host>>) -> Json<Value> {
     )
 }
 
+/// As SGLang does, it tells its own key: a client must not pass it on.
 async fn server_info(State(host): State<Arc<Host>>) -> Json<Value> {
-    Json(
-        json!({"version": concat!("streamgauge demo ", env!("CARGO_PKG_VERSION")), "served_model_name": host.options.model,
-        "max_running_requests": host.options.config.batch_limit, "frontend": "rust"}),
-    )
+    let Options { model, api_key, .. } = &host.options;
+    let key = api_key
+        .as_ref()
+        .map_or_else(String::new, |key| format!(" --api-key {key}"));
+    Json(json!({
+        "version": concat!("streamgauge demo ", env!("CARGO_PKG_VERSION")), "served_model_name": model, "api_key": api_key,
+        "max_running_requests": host.options.config.batch_limit, "frontend": "rust",
+        "launch_command": format!("demo_server --model {model}{key}"),
+    }))
+}
+
+/// SGLang's `/v1/loads`.
+async fn loads(State(host): State<Arc<Host>>) -> Json<Value> {
+    let load = lock(&host.server).load(host.clock.now_ms());
+    Json(json!({"version": "demo", "loads": [{
+        "dp_rank": 0, "num_running_reqs": load.running, "num_waiting_reqs": load.waiting, "token_usage": load.cache_used,
+    }]}))
+}
+
+/// How long it may wait to become idle.
+#[derive(serde::Deserialize)]
+struct Patience {
+    #[serde(default)]
+    timeout: f64,
+}
+
+/// SGLang's `/flush_cache`: done when nothing runs, refused if that is not in time. The cache itself is not played.
+async fn flush_cache(State(host): State<Arc<Host>>, Query(patience): Query<Patience>) -> Response {
+    let give_up_ms = host.clock.now_ms() + patience.timeout.clamp(0.0, 60.0) * 1000.0;
+    loop {
+        let now_ms = host.clock.now_ms();
+        if lock(&host.server).load(now_ms).is_idle() {
+            host.flushed.fetch_add(1, Ordering::Relaxed);
+            return "Cache flushed.\n".into_response();
+        }
+        if now_ms >= give_up_ms {
+            return (
+                StatusCode::BAD_REQUEST,
+                "Failed to flush cache: requests are running.\n",
+            )
+                .into_response();
+        }
+        host.clock.sleep_until(now_ms + 10.0).await;
+    }
+}
+
+/// How often the cache was flushed.
+async fn flushed(State(host): State<Arc<Host>>) -> String {
+    host.flushed.load(Ordering::Relaxed).to_string()
 }
 
 /// SGLang's `/tokenize`: a word is a token.

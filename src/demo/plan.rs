@@ -10,7 +10,10 @@ use super::{
     batch::Batch,
     shapes::{Shape, http_error},
 };
-use crate::config::{Api, RunConfig};
+use crate::{
+    config::{Api, RunConfig},
+    protocol::ServerLoad,
+};
 
 const WORDS: [&str; 24] = [
     "the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "while", "seven", "grey", "clouds", "drift",
@@ -182,6 +185,16 @@ impl Server {
     /// Changes which requests fail from now on.
     pub fn set_faults(&mut self, faults: Vec<super::FaultShare>) {
         self.config.faults = faults;
+    }
+
+    /// What it tells of its load. Its cache is as full as its batch.
+    pub fn load(&self, now_ms: f64) -> ServerLoad {
+        let (running, waiting) = self.batch.load(now_ms);
+        ServerLoad {
+            running: running as u64,
+            waiting: waiting as u64,
+            cache_used: Some(self.batch.fullness(now_ms)),
+        }
     }
 
     /// A client went away: its slot is free.

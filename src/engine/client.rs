@@ -158,6 +158,11 @@ impl Engine {
     pub fn stop(&self) {
         post(&self.worker, &Command::Stop);
     }
+
+    /// Ends the wait for the server to become idle, told of by [`EngineEvent::Settling`].
+    pub fn do_not_wait(&self) {
+        post(&self.worker, &Command::DoNotWait);
+    }
 }
 
 impl Drop for Engine {

@@ -12,6 +12,8 @@ pub enum Command {
     Start(Box<Start>),
     /// End it now: nothing new is sent, running requests are aborted.
     Stop,
+    /// Do not wait until the server is idle.
+    DoNotWait,
 }
 
 /// All that a run needs.

@@ -174,9 +174,11 @@ async fn exchange(run: &Rc<Run>, asking: Asking<'_>, slot: &Slot) -> Option<Stri
 
     let mut headers = Vec::new();
     let mut stream = Body::None;
+    let mut simulated = None;
     match prepared {
         Ok(None) => {
             let plan = run.simulate(dispatched_ms, asking.turn, asking.before);
+            simulated = Some(plan.number);
             run.clock
                 .sleep_until(
                     plan.frames
@@ -219,6 +221,9 @@ async fn exchange(run: &Rc<Run>, asking: Asking<'_>, slot: &Slot) -> Option<Stri
         }
     }
 
+    if let Some(number) = simulated {
+        run.leave_simulated(number);
+    }
     let machine = active.machine.borrow_mut().take();
     let mut answer = None;
     if let Some(machine) = machine {

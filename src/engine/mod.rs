@@ -14,6 +14,7 @@ pub mod probe;
 mod recount;
 mod run;
 mod server;
+pub mod server_side;
 mod simulated;
 mod tokens;
 mod transport;

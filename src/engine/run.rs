@@ -21,7 +21,7 @@ use super::{
     lanes::Lanes,
     recount::count_tokens,
     server::server_facts,
-    tokens,
+    server_side, tokens,
     worker::tell,
 };
 use crate::{
@@ -33,8 +33,8 @@ use crate::{
         lanes::{self, LanePlan, Protocol},
         schedule::schedule,
     },
-    protocol::{self, Concessions, Prompt},
-    report::{Ending, ServerFacts, Slots},
+    protocol::{self, Concessions, Prompt, ServerLoad},
+    report::{Ending, LoadSample, ServerFacts, Slots},
     request::{Evidence, Failure, Outcome, RequestRecord, Rule, Spec},
     workload::{Item, OwnedPrompt, Source, Turn},
 };
@@ -43,6 +43,12 @@ use crate::{
 const REPORT_MS: f64 = 250.0;
 /// How often limits are checked and the engine's own timer is timed.
 const WATCH_MS: f64 = 20.0;
+/// How often the server is asked for its load.
+const LOAD_EVERY_MS: f64 = 1_000.0;
+/// The same while it is only waited for.
+const SETTLE_EVERY_MS: f64 = 250.0;
+/// How long the server may take to become idle.
+const SETTLE_MS: f64 = 30_000.0;
 /// Bytes kept per response while it may still fail.
 const KEPT_PER_REQUEST: usize = 64 * 1024;
 /// Bytes kept per run. Past it, failures keep their first [`KEPT_PAST_BOUND`] bytes.
@@ -73,6 +79,9 @@ pub struct Run {
     /// The configuration that bodies are made from: with the first listed model where none was named.
     asked: RefCell<RunConfig>,
     stopping: Cell<bool>,
+    /// Whether the server's idleness is not to be waited for: it was not asked for, cannot be seen, or is not wanted.
+    not_waiting: Cell<bool>,
+    server_load: RefCell<Vec<LoadSample>>,
     over: Cell<bool>,
     lanes: RefCell<Option<Rc<Lanes>>>,
     active: RefCell<Vec<Rc<Active>>>,
@@ -116,6 +125,8 @@ impl Run {
             key: Secret::new(start.key.as_deref().unwrap_or_default()),
             page_origin: start.page_origin,
             stopping: Cell::new(false),
+            not_waiting: Cell::new(true),
+            server_load: RefCell::default(),
             over: Cell::new(false),
             lanes: RefCell::default(),
             active: RefCell::default(),
@@ -148,6 +159,11 @@ impl Run {
         self.cut();
     }
 
+    /// Ends the wait for the server to become idle.
+    pub fn do_not_wait(&self) {
+        self.not_waiting.set(true);
+    }
+
     /// Aborts what runs, and gives out no more places.
     fn cut(&self) {
         if let Some(lanes) = self.lanes.borrow().as_ref() {
@@ -177,6 +193,7 @@ impl Run {
         };
         let asked = self.config.most_in_flight().unwrap_or(plan.slots);
         self.monitor.borrow_mut().health.slots_asked = asked;
+        let owned_by = server.owned_by.clone();
         tell(&EngineEvent::Started {
             started_unix_ms: self.clock.started_unix_ms(),
             slots: Slots {
@@ -188,19 +205,26 @@ impl Run {
         });
         spawn_local(self.clone().report());
         self.closed_loop(true, self.config.warmup).await;
+        if let Err(message) = self.flush(owned_by.as_deref()).await {
+            self.over.set(true);
+            tell(&EngineEvent::Failed { message });
+            return;
+        }
         self.warming_up.set(false);
         self.measure().await;
         self.over.set(true);
         self.tell_progress();
+        let ending = if self.stopping.get() {
+            Ending::StoppedByUser
+        } else {
+            Ending::Completed
+        };
+        self.settle().await;
         self.recount().await;
         self.note_prompts();
         let measured_from_ms = self.measured_from_ms.get().unwrap_or_else(|| self.clock.now_ms());
         tell(&EngineEvent::Finished(RunEnd {
-            ending: if self.stopping.get() {
-                Ending::StoppedByUser
-            } else {
-                Ending::Completed
-            },
+            ending,
             measured_from_ms,
             duration_ms: (self.measured_to_ms.get() - measured_from_ms).max(0.0),
             health: self.health_now(),
@@ -239,8 +263,8 @@ impl Run {
     }
 
     /// Asks the server what it is, and opens the lanes.
-    async fn prepare(&self) -> (ServerFacts, LanePlan) {
-        let (server, listed) = server_facts(&self.config, &self.headers()).await;
+    async fn prepare(self: &Rc<Self>) -> (ServerFacts, LanePlan) {
+        let (mut server, listed) = server_facts(&self.config, &self.headers()).await;
         self.listed.set(listed);
         self.asked.borrow_mut().model.clone_from(&server.model);
         if server.counts_tokens() {
@@ -254,7 +278,105 @@ impl Run {
         if server.demo {
             self.burst().await;
         }
-        (server, self.make_lanes().await)
+        let plan = self.make_lanes().await;
+        if let Endpoint::Http { base_url } = &self.config.endpoint
+            && self.config.server_side.keep_details
+        {
+            server.details = server_side::details(base_url, &self.headers()).await.map(Box::new);
+            if server.details.is_none() {
+                self.note("The server told nothing of its settings: it has neither /server_info nor /model_info, or keeps them from this page.");
+            }
+        }
+        self.begin_to_watch(&server, &plan).await;
+        (server, plan)
+    }
+
+    /// Empties the server's cache, where that was asked.
+    async fn flush(&self, owned_by: Option<&str>) -> Result<(), String> {
+        match &self.config.endpoint {
+            Endpoint::Http { base_url } if self.config.server_side.flush_cache && !self.stopping.get() => {
+                server_side::flush(base_url, &self.headers(), owned_by).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks the server for its load, and from then on once a second, where it tells and where there is room to ask.
+    async fn begin_to_watch(self: &Rc<Self>, server: &ServerFacts, plan: &LanePlan) {
+        if !self.config.server_side.watch {
+            return;
+        }
+        let Endpoint::Http { base_url } = &self.config.endpoint else {
+            self.not_waiting.set(false);
+            spawn_local(self.clone().watch_load(String::new()));
+            return;
+        };
+        if server.owned_by.as_deref() != Some("sglang") {
+            return;
+        }
+        let Some(load) = self.ask_load(base_url).await else {
+            return;
+        };
+        self.not_waiting.set(!load.is_idle());
+        if !load.is_idle() {
+            self.note(&format!(
+                "The server was at work for others when this run began ({}): the figures tell what it has left.",
+                load.words()
+            ));
+        }
+        match plan.watch_url(&self.config, self.protocol()) {
+            Some(url) => spawn_local(self.clone().watch_load(url)),
+            None => self.note(
+                "The server's load was not watched: this run may need every connection that the browser opens to it. \
+                 Fewer requests at a time leave room, and so do HTTP/2 and more names.",
+            ),
+        }
+    }
+
+    async fn ask_load(&self, base_url: &str) -> Option<ServerLoad> {
+        match self.config.endpoint {
+            Endpoint::Simulated => Some(self.simulated.borrow().load(self.clock.now_ms())),
+            Endpoint::Http { .. } => server_side::load(base_url, &self.headers()).await,
+        }
+    }
+
+    /// Asks for the load until the run is over, or the server does not answer.
+    async fn watch_load(self: Rc<Self>, base_url: String) {
+        while !self.over.get() {
+            let due_ms = self.clock.now_ms() + LOAD_EVERY_MS;
+            let Some(load) = self.ask_load(&base_url).await else {
+                return;
+            };
+            let at_ms = self.clock.now_ms();
+            self.server_load.borrow_mut().push(LoadSample { at_ms, load });
+            while !self.over.get() && self.clock.now_ms() < due_ms {
+                let next_ms = due_ms.min(self.clock.now_ms() + REPORT_MS);
+                self.clock.sleep_until(next_ms).await;
+            }
+        }
+    }
+
+    /// Waits until the server is idle again, so that nothing of this run is left in the next one, and tells of it.
+    async fn settle(&self) {
+        let base_url = match &self.config.endpoint {
+            Endpoint::Http { base_url } => base_url.clone(),
+            Endpoint::Simulated => String::new(),
+        };
+        let give_up_ms = self.clock.now_ms() + SETTLE_MS;
+        while !self.not_waiting.get() {
+            let Some(load) = self.ask_load(&base_url).await.filter(|load| !load.is_idle()) else {
+                return;
+            };
+            if self.clock.now_ms() > give_up_ms {
+                return self.note(&format!(
+                    "{} s after this run the server was still at work ({}): for others, or it did not notice that requests were aborted.",
+                    SETTLE_MS / 1000.0,
+                    load.words()
+                ));
+            }
+            tell(&EngineEvent::Settling(load));
+            self.clock.sleep_until(self.clock.now_ms() + SETTLE_EVERY_MS).await;
+        }
     }
 
     /// Learns how many words make the asked lengths, and which token ids there are, where prompts are made up.
@@ -532,6 +654,7 @@ impl Run {
                 .filter(|active| !active.is_settled())
                 .count() as u32,
             records: std::mem::take(&mut *self.records.borrow_mut()),
+            server_load: std::mem::take(&mut *self.server_load.borrow_mut()),
             tokens: tokens
                 .into_iter()
                 .map(|(index, tokens)| TokenBucket { index, tokens })
@@ -650,6 +773,11 @@ impl Run {
             ..demo::Ask::from_config(&self.config)
         };
         self.simulated.borrow_mut().plan(now_ms, &ask)
+    }
+
+    /// A request to the simulated server is over: its place is free.
+    pub fn leave_simulated(&self, number: u64) {
+        self.simulated.borrow_mut().release(number);
     }
 
     /// Whether nothing new may be sent.

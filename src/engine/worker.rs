@@ -34,6 +34,11 @@ pub fn serve() {
                     run.stop();
                 }
             }
+            Ok(Command::DoNotWait) => {
+                if let Some(run) = run.borrow().as_ref() {
+                    run.do_not_wait();
+                }
+            }
             Err(error) => tell(&EngineEvent::Failed {
                 message: format!("The engine cannot read its orders: {error}."),
             }),

@@ -98,6 +98,28 @@ impl LanePlan {
         }
     }
 
+    /// Where the server can be asked for its load during the run without taking a place that a request needs: over
+    /// HTTP/2; over a name of its own, where the engine makes up names; over the last name, if the load leaves it a
+    /// connection. `None` if there is no such place.
+    pub fn watch_url(&self, config: &RunConfig, protocol: Protocol) -> Option<String> {
+        let Endpoint::Http { base_url } = &config.endpoint else {
+            return None;
+        };
+        if protocol == Protocol::Http2 {
+            return Some(base_url.clone());
+        }
+        if config.lanes == LanePolicy::Auto
+            && let Some((before, after)) = around_loopback_host(base_url.trim_end_matches('/'))
+        {
+            return Some(format!("{before}sgload.localhost{after}"));
+        }
+        let possible = self
+            .streams_per_lane
+            .saturating_mul(u32::try_from(self.base_urls.len()).unwrap_or(u32::MAX));
+        let spare = config.most_in_flight().is_some_and(|most| most < possible);
+        self.base_urls.last().filter(|_| spare).cloned()
+    }
+
     /// The plan without names that do not answer; the first name always stays.
     pub fn without(mut self, silent: &[String]) -> Self {
         let before = self.base_urls.len() as u32;
@@ -303,6 +325,50 @@ mod tests {
             ["http://127.0.0.1:8000/v1", "http://sg1.localhost:8000/v1"]
         );
         assert_eq!((plan.base_urls.len(), plan.streams_per_lane, plan.slots), (6, 6, 36));
+    }
+
+    #[test]
+    fn the_load_is_asked_for_where_no_request_needs_the_place() {
+        let watch = |url: &str, concurrency, change: fn(&mut RunConfig), protocol| {
+            let mut config = config(url, concurrency);
+            change(&mut config);
+            LanePlan::new(&config, protocol, None).watch_url(&config, protocol)
+        };
+        let (http1, http2) = (Protocol::Http1, Protocol::Http2);
+        assert_eq!(
+            watch("http://127.0.0.1:8000/", 6, |_| {}, http1).as_deref(),
+            Some("http://sgload.localhost:8000")
+        );
+        let single: fn(&mut RunConfig) = |config| config.lanes = LanePolicy::Single;
+        assert_eq!(watch("http://127.0.0.1:8000", 6, single, http1), None);
+        assert_eq!(
+            watch("http://127.0.0.1:8000", 5, single, http1).as_deref(),
+            Some("http://127.0.0.1:8000")
+        );
+        assert_eq!(watch("http://gpu.lan:30000", 6, |_| {}, http1), None);
+        let listed: fn(&mut RunConfig) = |config| {
+            config.lanes = LanePolicy::List {
+                base_urls: vec!["http://b.lan:30000".into()],
+            };
+        };
+        assert_eq!(
+            watch("http://a.lan:30000", 11, listed, http1).as_deref(),
+            Some("http://b.lan:30000")
+        );
+        assert_eq!(watch("http://a.lan:30000", 12, listed, http1), None);
+        // An open loop without a cap may need every place.
+        let open: fn(&mut RunConfig) = |config| {
+            config.lanes = LanePolicy::Single;
+            config.load.arrival = crate::config::load::Arrival::Poisson;
+            config.load.capped = false;
+        };
+        assert_eq!(watch("http://a.lan:30000", 1, open, http1), None);
+        assert_eq!(
+            watch("https://llm.example", 50, |_| {}, http2).as_deref(),
+            Some("https://llm.example")
+        );
+        let simulated = RunConfig::default();
+        assert_eq!(LanePlan::before_contact(&simulated).watch_url(&simulated, http1), None);
     }
 
     #[test]

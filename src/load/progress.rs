@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     health::Health,
-    report::{Ending, ServerFacts, Slots},
+    protocol::ServerLoad,
+    report::{Ending, LoadSample, ServerFacts, Slots},
     request::RequestRecord,
 };
 
@@ -23,6 +24,8 @@ pub enum EngineEvent {
     },
     /// The run goes on; 4 times a second, and once more before the end.
     Progress(Progress),
+    /// Nothing is on the wire any more; the end is waited for until the server is idle too.
+    Settling(ServerLoad),
     /// What the server's `/tokenize` made of the answers of measured requests: `(index, tokens)`.
     Recounted(Vec<(u32, u64)>),
     /// The run is over; nothing comes after this.
@@ -49,6 +52,9 @@ pub struct Progress {
     pub records: Vec<RequestRecord>,
     /// Token frames that arrived since the last message, whatever becomes of their requests.
     pub tokens: Vec<TokenBucket>,
+    /// What the server told of its load since the last message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server_load: Vec<LoadSample>,
     /// The client's state so far.
     pub health: Health,
 }

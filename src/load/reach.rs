@@ -84,6 +84,17 @@ pub struct Finding {
     pub models: Vec<String>,
 }
 
+/// Whether SGLang answered: only it is known to tell of its settings and its load.
+pub fn told_by_sglang(models: &Fetched) -> bool {
+    let Fetched::Answer { status: 200, body } = models else {
+        return false;
+    };
+    let list: Value = serde_json::from_str(body).unwrap_or_default();
+    list["data"]
+        .as_array()
+        .is_some_and(|models| models.iter().any(|model| model["owned_by"] == "sglang"))
+}
+
 /// Judges what was seen.
 pub fn judge(seen: &Seen) -> Finding {
     match &seen.models {

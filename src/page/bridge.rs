@@ -155,6 +155,8 @@ pub enum ToFrame {
     Notice(Notice),
     /// Take a result's configuration into the form.
     Config(Box<RunConfig>),
+    /// Take it into the form, and run it.
+    Again(Box<RunConfig>),
     /// How far a file of prompts is read.
     Reading(Option<Reading>),
     /// A file of prompts is read; the bench keeps its sample.

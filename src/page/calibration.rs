@@ -243,8 +243,8 @@ async fn run(step: Step, against: &Known) -> Result<Finished, String> {
                     run.borrow_mut().records.extend(measured);
                     return;
                 }
-                // Known streams are not counted again.
-                EngineEvent::Recounted(_) => return,
+                // Known streams are not counted again, and no server is waited for.
+                EngineEvent::Recounted(_) | EngineEvent::Settling(_) => return,
                 EngineEvent::Finished(_) => Ok(()),
                 EngineEvent::Failed { message } => Err(message),
             };

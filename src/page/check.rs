@@ -1,5 +1,6 @@
 //! *Check connection*: a few requests, and what came of them; [`crate::load::reach::judge`] says what it means.
 
+use futures_util::future::join;
 use leptos::prelude::*;
 
 use super::{
@@ -8,8 +9,8 @@ use super::{
 };
 use crate::{
     config::Secret,
-    engine::probe,
-    load::reach::{Fetched, Seen},
+    engine::{probe, server_side},
+    load::reach::{self, Fetched, Seen},
     protocol::join_url,
 };
 
@@ -21,6 +22,7 @@ pub async fn check(frame: Frame) {
     let base_url = draft.base_url.trim().to_owned();
     let key = Secret::new(&frame.key.get_untracked());
     frame.check.set(Check::Asking);
+    frame.told.set(None);
     let models = probe::get(&join_url(&base_url, "/v1/models"), key.reveal(), LIMIT_MS).await;
     let (touched, open_path_readable) = if models == Fetched::Rejected {
         let (touched, open) = probe::look_again(&base_url, LIMIT_MS).await;
@@ -37,5 +39,18 @@ pub async fn check(frame: Frame) {
         touched,
         open_path_readable,
     };
+    let server = reach::told_by_sglang(&seen.models).then(|| (seen.base_url.clone(), key.clone()));
     frame.check.set(Check::Seen(seen, key));
+    if let Some((base_url, key)) = server {
+        let headers: Vec<_> = key
+            .reveal()
+            .map(|key| ("Authorization".to_owned(), format!("Bearer {key}")))
+            .into_iter()
+            .collect();
+        let told = join(
+            server_side::details(&base_url, &headers),
+            server_side::load(&base_url, &headers),
+        );
+        frame.told.set(Some(told.await));
+    }
 }

@@ -19,7 +19,8 @@ use crate::{
         reach::{self, Finding, Seen},
         schedule::schedule,
     },
-    report::load_words,
+    protocol::ServerLoad,
+    report::{ServerDetails, load_words},
     workload::file::Summary,
 };
 
@@ -65,6 +66,8 @@ pub struct Frame {
     pub check: RwSignal<Check>,
     /// What *Check connection* found out about what is typed now.
     pub finding: Memo<Option<Finding>>,
+    /// What the server that was checked told of its settings and its load.
+    pub told: RwSignal<Option<(Option<ServerDetails>, Option<ServerLoad>)>>,
     /// Which part of the page is in sight.
     pub tab: RwSignal<Tab>,
     /// What [`Tab::Run`] shows.
@@ -98,6 +101,7 @@ impl Frame {
             keep_key: RwSignal::new(key.is_some()),
             key: typed_key,
             finding: Memo::new(move |_| found(check, draft, typed_key)),
+            told: RwSignal::default(),
             tab: RwSignal::new(Tab::of(&browser::fragment())),
             scene: RwSignal::default(),
             has_last: RwSignal::default(),
@@ -174,6 +178,7 @@ impl Frame {
             ToFrame::Tab(tab) => self.tab.set(tab),
             ToFrame::Notice(notice) => self.notice(notice),
             ToFrame::Config(config) => self.draft.set(Draft::from(&*config)),
+            ToFrame::Again(config) => self.run_again(&config),
             ToFrame::Reading(reading) => self.reading.set(reading),
             ToFrame::Prompts { file, summary } => {
                 self.reading.set(None);
@@ -229,6 +234,26 @@ impl Frame {
             config: Box::new(config),
             key: key.reveal().map(str::to_owned),
         });
+    }
+
+    /// Takes a result's configuration into the form and runs it at once; but a key that was typed for one server is not
+    /// sent to another, and what was hidden in a result cannot be sent at all.
+    fn run_again(self, config: &RunConfig) {
+        let draft = Draft::from(config);
+        let same_server = self.draft.with_untracked(server_of) == server_of(&draft);
+        let incomplete = link::to_query(config).contains("%28hidden%29");
+        self.draft.set(draft);
+        if incomplete {
+            self.notice("This result was saved without some of what it was asked for. Look for “(hidden)” in the form, fill it in, and run.");
+        } else if !same_server && self.key.with_untracked(|key| Secret::new(key).reveal().is_some()) {
+            self.notice(
+                "The API key that is typed in was meant for another server. See that the form is right, and run.",
+            );
+        } else if self.checked.with_untracked(Result::is_err) {
+            self.notice("This result's configuration cannot be run as it is: the form says why.");
+        } else {
+            self.run();
+        }
     }
 
     /// Keeps the key for this tab and this server if that is ticked; else forgets it.

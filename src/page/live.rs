@@ -14,7 +14,8 @@ use crate::{
     health::Health,
     load::{Progress, TokenBucket},
     metrics::{OutcomeCounts, Sample, Timeline},
-    report::{ServerFacts, Slots, format},
+    protocol::ServerLoad,
+    report::{LoadSample, ServerFacts, Slots, format},
     request::{Outcome, RequestRecord},
 };
 
@@ -56,6 +57,10 @@ pub struct Live {
     pub health: Health,
     /// Remarks for the result.
     pub notes: Vec<String>,
+    /// What the server told of its load.
+    pub server_load: Vec<LoadSample>,
+    /// What it told last while its idleness is waited for.
+    pub settling: Option<ServerLoad>,
     /// Start of the measured window.
     pub measured_from_ms: f64,
     /// Its length.
@@ -94,6 +99,7 @@ impl Live {
         self.dispatched = progress.dispatched;
         self.in_flight = progress.in_flight;
         self.health = progress.health;
+        self.server_load.extend(progress.server_load);
         let buckets = (progress.elapsed_ms / TokenBucket::WIDTH_MS) as usize + 1;
         if progress.warming_up {
             // The bucket that is not full yet: the warm-up may end in it, and measured requests may end in it too.
@@ -225,7 +231,9 @@ pub fn LiveView(config: RunConfig) -> impl IntoView {
     };
     let state = move || {
         live.with(|live| {
-            if live.stopping {
+            if let Some(load) = live.settling {
+                format!("Waiting until the server is idle: {}", load.words())
+            } else if live.stopping {
                 "Stopping".to_owned()
             } else if !live.begun {
                 "Preparing connections".to_owned()
@@ -253,6 +261,13 @@ pub fn LiveView(config: RunConfig) -> impl IntoView {
     });
     let outcomes =
         Signal::derive(move || timeline.with(|timeline| chart::outcomes_over_time(timeline, half.get(), Theme::Light)));
+    let server_load = Signal::derive(move || {
+        live.with(|live| {
+            let origin_ms = live.first_bucket as f64 * TokenBucket::WIDTH_MS;
+            let duration_ms = live.elapsed_ms - origin_ms;
+            chart::server_load(&live.server_load, origin_ms, duration_ms, half.get(), Theme::Light)
+        })
+    });
     view! {
         <section class="live" aria-label="Run in progress">
             <div class="live-bar">
@@ -262,8 +277,13 @@ pub fn LiveView(config: RunConfig) -> impl IntoView {
                     <span>{move || format!("{} in flight", live.with(|live| live.in_flight))}{left}</span>
                     <VerdictBadge health=Signal::derive(move || live.with(|live| live.health.clone())) />
                     {simulated.then(|| view! { <span class="badge simulated">"Simulated"</span> })}
-                    <button class="stop" on:click=move |_| page.stop() disabled=move || live.with(|live| live.stopping) title="Alt+S">
-                        "Stop"
+                    <button
+                        class="stop"
+                        on:click=move |_| page.stop()
+                        disabled=move || live.with(|live| live.stopping && live.settling.is_none())
+                        title="Alt+S"
+                    >
+                        {move || if live.with(|live| live.settling.is_some()) { "Do not wait" } else { "Stop" }}
                     </button>
                 </div>
                 <Show when=move || live.with(|live| !live.health.reasons.is_empty())>
@@ -288,6 +308,9 @@ pub fn LiveView(config: RunConfig) -> impl IntoView {
             <div class="charts">
                 <ChartView title="Output tokens received over time" drawing=throughput />
                 <ChartView title="Requests ended over time" drawing=outcomes />
+                <Show when=move || live.with(|live| !live.server_load.is_empty())>
+                    <ChartView title="Load that the server told of" drawing=server_load />
+                </Show>
             </div>
             <LiveFailures />
         </section>

@@ -386,6 +386,11 @@ impl Page {
         if self.pausing.get_untracked() {
             return self.end_series();
         }
+        if self.live.with_untracked(|live| live.settling.is_some()) {
+            self.engine
+                .with_value(|engine| engine.as_ref().map(Engine::do_not_wait));
+            return;
+        }
         self.live.update(|live| live.stopping = true);
         self.engine.with_value(|engine| engine.as_ref().map(Engine::stop));
     }
@@ -424,6 +429,7 @@ impl Page {
                 self.live.update(|live| live.add(progress));
                 self.live.with_untracked(|live| self.journal.went_on(live));
             }
+            EngineEvent::Settling(load) => self.live.update(|live| live.settling = Some(load)),
             EngineEvent::Recounted(counts) => self.live.update(|live| live.recount(&counts)),
             EngineEvent::Finished(end) => {
                 self.live.update(|live| {
@@ -467,6 +473,7 @@ impl Page {
             slots: live.slots,
             client: live.health,
             notes: live.notes,
+            server_load: live.server_load,
             summary: metrics::summarize(&live.records, live.duration_ms),
             requests: live.records,
             warmup: live.warmup,
@@ -611,6 +618,12 @@ impl Page {
             self.unsaved.set(false);
         }
         may
+    }
+
+    /// Runs what a result was asked for once more.
+    pub fn run_again(self, config: &RunConfig) {
+        self.back();
+        bridge::to_frame(&ToFrame::Again(Box::new(config.clone())));
     }
 
     /// Takes a result's configuration into the form.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{config::RunConfig, health::Health, metrics::Summary, request::RequestRecord};
+use super::ServerDetails;
+use crate::{config::RunConfig, health::Health, metrics::Summary, protocol::ServerLoad, request::RequestRecord};
 
 /// Version of the document that this program writes.
 pub const FORMAT_VERSION: u32 = 1;
@@ -36,6 +37,9 @@ pub struct Document {
     /// What a reader should know besides: fields the server refused, names that did not answer …
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What the server told of its load along the way, where it tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server_load: Vec<LoadSample>,
     /// The figures, as computed when the run ended; recomputed from the requests on reading.
     #[serde(skip_deserializing)]
     pub summary: Summary,
@@ -83,6 +87,19 @@ pub struct ServerFacts {
     /// Whether it says that it is a demo endpoint.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub demo: bool,
+    /// Its settings, if they were to be kept and it tells them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Box<ServerDetails>>,
+}
+
+/// The load of the server at a moment of a run, as it told it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadSample {
+    /// When its answer came, ms since the run began.
+    pub at_ms: f64,
+    /// What it told.
+    #[serde(flatten)]
+    pub load: ServerLoad,
 }
 
 impl ServerFacts {
@@ -130,6 +147,7 @@ impl Document {
             slots: Slots::default(),
             client: Health::default(),
             notes: Vec::new(),
+            server_load: Vec::new(),
             summary: Summary::default(),
             requests: Vec::new(),
             warmup: Vec::new(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Document, Ending, Format, Measured, Series, ServerFacts, Slots,
+    Document, Ending, Format, LoadSample, Measured, Series, ServerFacts, Slots,
     secrets::{self, without_secrets},
 };
 use crate::{
@@ -51,6 +51,8 @@ struct Began {
 struct Ended {
     records: Vec<RequestRecord>,
     client: Health,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    server_load: Vec<LoadSample>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -85,10 +87,14 @@ pub fn began(started_unix_ms: f64, config: &RunConfig, slots: &Slots, server: &S
     })))
 }
 
-/// Requests that ended, and the client's state by then.
-pub fn ended(mut records: Vec<RequestRecord>, client: Health) -> String {
+/// Requests that ended, the client's state by then, and what the server told of its load.
+pub fn ended(mut records: Vec<RequestRecord>, client: Health, server_load: Vec<LoadSample>) -> String {
     records.iter_mut().for_each(secrets::mask_evidence);
-    text(&Entry::Ended(Box::new(Ended { records, client })))
+    text(&Entry::Ended(Box::new(Ended {
+        records,
+        client,
+        server_load,
+    })))
 }
 
 /// The run is over, and its result is this. Its requests are in the entries before; what was counted anew since then is
@@ -113,6 +119,7 @@ pub fn over(document: &Document) -> String {
 struct Open {
     began: Began,
     records: Vec<RequestRecord>,
+    server_load: Vec<LoadSample>,
     client: Health,
     over: Option<Over>,
 }
@@ -133,6 +140,7 @@ pub fn restore<'a>(entries: impl IntoIterator<Item = &'a str>) -> Option<Measure
                 open = Some(Open {
                     began: *began,
                     records: Vec::new(),
+                    server_load: Vec::new(),
                     client: Health::default(),
                     over: None,
                 });
@@ -140,6 +148,7 @@ pub fn restore<'a>(entries: impl IntoIterator<Item = &'a str>) -> Option<Measure
             Ok(Entry::Ended(ended)) => {
                 if let Some(open) = &mut open {
                     open.records.extend(ended.records);
+                    open.server_load.extend(ended.server_load);
                     open.client = ended.client;
                 }
             }
@@ -171,6 +180,7 @@ fn document(open: Open, unread: usize) -> Option<Document> {
     let Open {
         began,
         records,
+        server_load,
         client,
         over,
     } = open;
@@ -217,6 +227,7 @@ fn document(open: Open, unread: usize) -> Option<Document> {
         slots: began.slots,
         client: over.client,
         notes: over.notes,
+        server_load,
         summary: summarize(&requests, over.duration_ms),
         requests,
         warmup,
@@ -248,7 +259,7 @@ mod tests {
         entries.extend(
             records
                 .chunks(batch.max(1))
-                .map(|records| ended(records.to_vec(), document.client.clone())),
+                .map(|records| ended(records.to_vec(), document.client.clone(), Vec::new())),
         );
         entries
     }

@@ -17,11 +17,12 @@ mod measured;
 mod part;
 mod secrets;
 mod series;
+mod server_details;
 mod sharing;
 
 pub use codec::DocumentError;
 pub use csv::csv;
-pub use document::{Document, Ending, FORMAT_VERSION, Format, ServerFacts, Slots};
+pub use document::{Document, Ending, FORMAT_VERSION, Format, LoadSample, ServerFacts, Slots};
 pub use dump::dump;
 pub use html::{Embedded, embedded, html};
 pub use jsonl::{OWN_KEY, jsonl};
@@ -30,6 +31,7 @@ pub use markdown::markdown;
 pub use measured::Measured;
 pub use secrets::{HIDDEN, without_secrets};
 pub use series::{Compared, Point, SERIES_NAME, Series};
+pub use server_details::ServerDetails;
 pub use sharing::{Content, Keep};
 
 #[cfg(all(test, not(target_arch = "wasm32")))]

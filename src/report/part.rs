@@ -16,6 +16,7 @@ impl Document {
             slots: self.slots.clone(),
             client: self.client.clone(),
             notes: self.notes.clone(),
+            server_load: self.server_load.clone(),
             warmup: self.warmup.clone(),
             measured_from_ms: window.from_ms,
             duration_ms: window.duration_ms(),

@@ -52,6 +52,9 @@ impl Document {
 /// Hides secrets in the URLs of the connections and of the server.
 pub(super) fn hide_in_connection(slots: &mut Slots, server: &mut ServerFacts) {
     server.base_url = url_without_secrets(&server.base_url);
+    if let Some(details) = &mut server.details {
+        details.hide_secrets();
+    }
     for lane in &mut slots.lanes {
         *lane = url_without_secrets(lane);
     }
@@ -89,7 +92,7 @@ fn mask(value: &mut Value) -> bool {
     }
 }
 
-fn mask_map(map: &mut Map<String, Value>) -> bool {
+pub(super) fn mask_map(map: &mut Map<String, Value>) -> bool {
     let mut any = false;
     for (name, value) in map {
         if is_secret_name(name) && !matches!(value, Value::Null | Value::Bool(_)) {
@@ -100,6 +103,35 @@ fn mask_map(map: &mut Map<String, Value>) -> bool {
         }
     }
     any
+}
+
+/// Whether a word is the name of a command line's flag that takes a secret.
+pub(super) fn is_secret_flag(word: &str) -> bool {
+    word.strip_prefix('-')
+        .is_some_and(|name| !name.contains('=') && is_secret_name(name.trim_start_matches('-')))
+}
+
+/// A text without the secrets in it: values of flags and variables as they stand in a command line, URLs with a user part,
+/// words with the shape of a key. `None` if there are none.
+pub(super) fn text_without_secrets(text: &str) -> Option<String> {
+    let mut flagged = false;
+    let words: Vec<String> = text
+        .split(' ')
+        .map(|word| {
+            let after_flag = std::mem::replace(&mut flagged, is_secret_flag(word)) && !word.is_empty();
+            let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+            match word.split_once('=') {
+                _ if after_flag || looks_like_a_key(bare) => HIDDEN.to_owned(),
+                Some((name, value)) if !value.is_empty() && is_secret_name(name.trim_start_matches('-')) => {
+                    format!("{name}={HIDDEN}")
+                }
+                _ if word.contains("://") => url_without_secrets(word),
+                _ => word.to_owned(),
+            }
+        })
+        .collect();
+    let clean = words.join(" ");
+    (clean != text).then_some(clean)
 }
 
 /// A URL without its user part, and with the values of secret-looking query parameters hidden.

@@ -114,6 +114,12 @@ impl Document {
         if !hosts.0.is_empty() {
             put(keep.hosts, "Names and addresses of the server".to_owned());
         }
+        if self.server.details.is_some() {
+            put(
+                keep.hosts,
+                "The server's settings, with paths and its command line".to_owned(),
+            );
+        }
         let prompts = match config.workload.kind {
             Kind::Typed => Some("The typed prompt"),
             Kind::File => Some("The name of the file of prompts"),
@@ -272,6 +278,8 @@ impl Hosts {
     fn hide(&self, document: &mut Document) {
         self.hide_config(&mut document.config);
         let server = &mut document.server;
+        // Host names, paths and a command line may stand anywhere in them.
+        server.details = None;
         for text in [&mut server.base_url, &mut server.model] {
             self.hide_text(text);
         }

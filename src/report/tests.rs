@@ -73,6 +73,7 @@ pub(crate) fn document(requests: Vec<RequestRecord>) -> Document {
         slots: Slots::default(),
         client: Health::default(),
         notes: Vec::new(),
+        server_load: Vec::new(),
         summary: summarize(&requests, duration_ms),
         requests,
         warmup: Vec::new(),

@@ -39,7 +39,7 @@ async fn a_report_is_read_without_javascript_and_opens_on_the_page() {
         "{text}"
     );
     let charts = page.client.find_all(Locator::Css("figure svg")).await.expect("a query");
-    assert_eq!(charts.len(), 12);
+    assert_eq!(charts.len(), 13);
     for chart in charts {
         let (_, _, width, height) = chart.rectangle().await.expect("a place");
         assert!(width > 300.0 && height > 50.0, "{width} × {height}");

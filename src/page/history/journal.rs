@@ -41,8 +41,8 @@ struct Open {
     next: u32,
     /// Entries that are not written yet.
     waiting: Vec<String>,
-    /// Measured and warm-up requests that are in it.
-    records: (usize, usize),
+    /// Measured and warm-up requests, and samples of the server's load, that are in it.
+    taken: (usize, usize, usize),
     /// When records were last taken, ms since the run began.
     taken_ms: f64,
     /// Why it is no longer written.
@@ -106,7 +106,7 @@ impl Journal {
             ),
             next: 0,
             waiting: vec![journal::asked(config)],
-            records: (0, 0),
+            taken: (0, 0, 0),
             taken_ms: 0.0,
             refused: None,
         });
@@ -116,7 +116,7 @@ impl Journal {
     /// The engine began a run.
     pub fn run_began(self, started_unix_ms: f64, config: &RunConfig, slots: &Slots, server: &ServerFacts) {
         self.update(|open| {
-            open.records = (0, 0);
+            open.taken = (0, 0, 0);
             open.taken_ms = 0.0;
             open.waiting
                 .push(journal::began(started_unix_ms, config, slots, server));
@@ -139,14 +139,16 @@ impl Journal {
     pub fn take(self, live: &Live) -> bool {
         let mut any = false;
         self.update(|open| {
-            let (measured, warmup) = open.records;
-            open.records = (live.records.len(), live.warmup.len());
+            let (measured, warmup, told) = open.taken;
+            open.taken = (live.records.len(), live.warmup.len(), live.server_load.len());
             open.taken_ms = live.elapsed_ms;
             let (measured, warmup) = (&live.records[measured..], &live.warmup[warmup..]);
-            any = !measured.is_empty() || !warmup.is_empty();
+            let told = &live.server_load[told..];
+            any = !measured.is_empty() || !warmup.is_empty() || !told.is_empty();
             if any {
                 let records = warmup.iter().chain(measured).cloned().collect();
-                open.waiting.push(journal::ended(records, live.health.clone()));
+                open.waiting
+                    .push(journal::ended(records, live.health.clone(), told.to_vec()));
             }
         });
         any

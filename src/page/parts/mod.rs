@@ -5,6 +5,7 @@ mod chart_tools;
 mod events;
 mod field;
 mod figure;
+mod server_details;
 mod term;
 mod verdict;
 
@@ -12,5 +13,6 @@ pub use chart::ChartView;
 pub use events::EventTable;
 pub use field::{AreaField, CheckField, TextField, field_id};
 pub use figure::Figure;
+pub use server_details::DetailsView;
 pub use term::Term;
 pub use verdict::VerdictBadge;

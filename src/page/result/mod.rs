@@ -21,7 +21,12 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::{browser, live::chart_size, parts::ChartView, state::Page};
+use super::{
+    browser,
+    live::chart_size,
+    parts::{ChartView, DetailsView},
+    state::Page,
+};
 use crate::{
     chart::{self, Scale, Theme},
     metrics::{self, Timeline, Window},
@@ -114,9 +119,24 @@ pub fn ResultView(document: Arc<Document>) -> impl IntoView {
             <TokenSection document=document.clone() />
             <SglangSection document=document.clone() />
             <WorkloadSection document=document.clone() />
+            <ServerSection document=document.clone() />
             <ClientSection document />
         </article>
     }
+}
+
+/// The server's settings, if they were kept.
+#[component]
+fn ServerSection(document: Arc<Document>) -> impl IntoView {
+    document.server.details.as_deref().map(|details| {
+        view! {
+            <section aria-labelledby="server-title">
+                <h2 id="server-title">"Server"</h2>
+                <p class="quiet">"Its settings before the run, as it told them. What looks secret is hidden."</p>
+                <DetailsView details=details.clone() />
+            </section>
+        }
+    })
 }
 
 #[component]
@@ -124,6 +144,7 @@ fn OverTime(document: Arc<Document>, timeline: StoredValue<Timeline>) -> impl In
     let page = Page::get();
     let size = Signal::derive(move || chart_size(page.width.get(), 240));
     let log = RwSignal::new(false);
+    let loads = document.clone();
     let throughput =
         Signal::derive(move || timeline.with_value(|t| chart::throughput_over_time(t, size.get(), Theme::Light)));
     let outcomes =
@@ -133,6 +154,13 @@ fn OverTime(document: Arc<Document>, timeline: StoredValue<Timeline>) -> impl In
         let (origin, duration) = (document.measured_from_ms, document.duration_ms);
         chart::ttft_over_time(&document.requests, origin, duration, scale, size.get(), Theme::Light)
     });
+    let server_load = (!loads.server_load.is_empty()).then(|| {
+        let drawing = Signal::derive(move || {
+            let (origin, duration) = (loads.measured_from_ms, loads.duration_ms);
+            chart::server_load(&loads.server_load, origin, duration, size.get(), Theme::Light)
+        });
+        view! { <ChartView title="Load that the server told of" drawing /> }
+    });
     view! {
         <section id="over-time" aria-labelledby="over-time-title">
             <h2 id="over-time-title">"Over time"</h2>
@@ -140,6 +168,7 @@ fn OverTime(document: Arc<Document>, timeline: StoredValue<Timeline>) -> impl In
                 <ChartView title="Output tokens over time" drawing=throughput />
                 <ChartView title="Requests ended over time" drawing=outcomes />
                 <ChartView title="Time to first token over time" drawing=ttft />
+                {server_load}
             </div>
             <label class="small">
                 <input type="checkbox" on:change:target=move |event| log.set(event.target().checked()) />

@@ -44,6 +44,10 @@ pub fn Overview(
     };
     let again = {
         let config = config.clone();
+        move |_| page.run_again(&config)
+    };
+    let new = {
+        let config = config.clone();
         move |_| {
             page.take_config(&config);
             page.back();
@@ -59,7 +63,8 @@ pub fn Overview(
                 </p>
             </div>
             <div class="actions">
-                <button type="button" class="primary" on:click=again>"New run"</button>
+                <button type="button" class="primary" on:click=again>"Run again"</button>
+                <button type="button" on:click=new>"New run"</button>
                 <button type="button" on:click=save>"Save JSON"</button>
                 <button type="button" on:click=compare>"Compare"</button>
                 <Share shared=Measured::Run(document.clone()) />

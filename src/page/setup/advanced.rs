@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::{
-    config::{TokenLimit, form::Field},
+    config::{TokenLimit, form::Field, server_side::ServerSide},
     page::{
         frame::Frame,
         parts::{AreaField, CheckField, TextField},
@@ -36,6 +36,21 @@ pub fn Advanced() -> impl IntoView {
                     <LimitKey />
                     <AreaField field=Field::ExtraBody label="Extra JSON for the body" access=|d| &mut d.extra_body placeholder="{\"top_p\": 0.9}" hint="Merged last; null removes a key." />
                     <AreaField field=Field::ExtraHeaders label="Extra headers" access=|d| &mut d.extra_headers placeholder="X-Route: blue" hint="One a line. The server must allow them by CORS." />
+                </div>
+                <div>
+                    <h2>"Server"</h2>
+                    <ServerTick
+                        label="Flush the cache before the run (SGLang, vLLM in development mode)"
+                        choice=|side| &mut side.flush_cache
+                    />
+                    <ServerTick
+                        label="Watch its load, and wait until it is idle before the next run (SGLang)"
+                        choice=|side| &mut side.watch
+                    />
+                    <ServerTick
+                        label="Keep its settings in the result, without keys (SGLang)"
+                        choice=|side| &mut side.keep_details
+                    />
                 </div>
                 <div>
                     <h2>"Objectives"</h2>
@@ -75,6 +90,19 @@ pub fn Advanced() -> impl IntoView {
                 </Show>
             </div>
         </details>
+    }
+}
+
+/// One choice of what is done to the server.
+#[component]
+fn ServerTick(label: &'static str, choice: fn(&mut ServerSide) -> &mut bool) -> impl IntoView {
+    let frame = Frame::get();
+    view! {
+        <CheckField
+            label
+            ticked=Signal::derive(move || frame.draft.with(|draft| *choice(&mut draft.server_side.clone())))
+            set=move |on| frame.draft.update(|draft| *choice(&mut draft.server_side) = on)
+        />
     }
 }
 

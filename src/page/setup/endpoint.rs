@@ -8,7 +8,7 @@ use crate::{
     page::{
         check,
         frame::{Check, Frame},
-        parts::{CheckField, TextField},
+        parts::{CheckField, DetailsView, TextField},
     },
 };
 
@@ -119,7 +119,21 @@ fn RealServer() -> impl IntoView {
 
 #[component]
 fn CheckResult() -> impl IntoView {
-    let finding = Frame::get().finding;
+    let frame = Frame::get();
+    let finding = frame.finding;
+    let told = move || {
+        let (details, load) = finding.with(Option::is_some).then(|| frame.told.get()).flatten()?;
+        let load = load.map(|load| match load.is_idle() {
+            true => "It is idle now.".to_owned(),
+            false => format!("It works now: {}.", load.words()),
+        });
+        Some(view! {
+            <div class="told">
+                {load.map(|load| view! { <p>{load}</p> })}
+                {details.map(|details| view! { <DetailsView details /> })}
+            </div>
+        })
+    };
     view! {
         <div role="status">
             {move || {
@@ -138,5 +152,6 @@ fn CheckResult() -> impl IntoView {
                 })
             }}
         </div>
+        {told}
     }
 }

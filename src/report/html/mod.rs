@@ -270,6 +270,10 @@ fn charts(out: &mut String, document: &Document) {
     );
     let ttft = chart::ttft_over_time(records, from_ms, length_ms, Scale::Linear, CHART, light);
     chart_box(out, "Time to first token over time", &ttft);
+    if !document.server_load.is_empty() {
+        let load = chart::server_load(&document.server_load, from_ms, length_ms, CHART, light);
+        chart_box(out, "Load that the server told of", &load);
+    }
     out.push_str("</div>\n<h2>How latencies are spread</h2>\n<div class=\"charts\">\n");
     let latencies: [(&str, &Sample); 4] = [
         ("TTFT", &samples.ttft_ms),

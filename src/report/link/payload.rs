@@ -245,6 +245,7 @@ impl Payload {
                     ..Health::default()
                 },
                 notes: self.notes,
+                server_load: Vec::new(),
                 summary,
                 requests: Vec::new(),
                 warmup: Vec::new(),
