@@ -1,6 +1,6 @@
 //! Runs that people often want, as links.
 
-use super::{RunConfig, link};
+use super::{RunConfig, link, workload::Kind};
 
 /// A load and a workload with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// All presets, in the order in which they are offered.
-pub const PRESETS: [Preset; 5] = [
+pub const PRESETS: [Preset; 7] = [
     Preset {
         title: "Quick check",
         purpose: "Whether it works at all, and roughly how fast.",
@@ -24,6 +24,11 @@ pub const PRESETS: [Preset; 5] = [
         title: "Latency",
         purpose: "One request at a time: how fast an idle server answers.",
         query: "n=50&c=1&warmup=3&in=512&out=128",
+    },
+    Preset {
+        title: "Saturation sweep",
+        purpose: "1, 2, 4 … 64 requests at a time: where throughput stops growing and latency starts.",
+        query: "n=128&c=1&warmup=4&in=512&out=128&series=sweep&loads=1,2,4,8,16,32,64",
     },
     Preset {
         title: "Full load",
@@ -36,6 +41,11 @@ pub const PRESETS: [Preset; 5] = [
         query: "n=32&c=2&warmup=1&in=16000&out=128",
     },
     Preset {
+        title: "Shared prefix",
+        purpose: "8 groups of requests that begin alike: what the server's prefix cache is worth.",
+        query: "n=128&c=8&warmup=2&in=128&out=128&workload=shared_prefix&groups=8&system=2048",
+    },
+    Preset {
         title: "Chat with reasoning",
         purpose: "Answers end where the model ends them, after as much thought as it takes.",
         query: "api=chat&n=64&c=8&warmup=2&in=256&out=4096&ignore_eos=0",
@@ -43,8 +53,8 @@ pub const PRESETS: [Preset; 5] = [
 ];
 
 impl Preset {
-    /// The preset for the server of `current`: load and workload are the preset's, all else stays. The API stays too,
-    /// if the preset names none.
+    /// The preset for the server of `current`: load, series and workload are the preset's, all else stays. The API stays
+    /// too, if the preset names none; so do prompts that a person brought, unless the preset's are of a special kind.
     pub fn on(&self, current: &RunConfig) -> RunConfig {
         let preset = link::from_query(self.query).0;
         let api = if self.query.starts_with("api=") {
@@ -52,8 +62,17 @@ impl Preset {
         } else {
             current.api
         };
+        let brought = matches!(current.workload.kind, Kind::Typed | Kind::File);
+        let workload = if brought && preset.workload.kind == Kind::Random {
+            current.workload.clone()
+        } else {
+            preset.workload
+        };
         RunConfig {
             api,
+            load: preset.load,
+            series: preset.series,
+            workload,
             requests: preset.requests,
             concurrency: preset.concurrency,
             warmup: preset.warmup,
@@ -94,6 +113,6 @@ mod tests {
         let latency = PRESETS[1].on(&current);
         assert_eq!((latency.concurrency, latency.api, latency.seed), (1, Api::Generate, 7));
         assert_eq!((&latency.endpoint, &latency.model), (&current.endpoint, &current.model));
-        assert_eq!(PRESETS[4].on(&current).api, Api::Chat);
+        assert_eq!(PRESETS[6].on(&current).api, Api::Chat);
     }
 }
