@@ -10,6 +10,7 @@ use super::{
     Api, Endpoint, RunConfig, TokenLimit,
     load::{Arrival, Rate},
     secret_names::{is_secret_header, is_secret_name, looks_like_a_key},
+    series::Kind as Series,
     shell::quote,
     workload::Kind,
 };
@@ -84,6 +85,8 @@ struct Parts<'a> {
 /// The same load with `tool`. `with_key`: the server wants a key.
 pub fn equivalent(tool: Tool, config: &RunConfig, with_key: bool) -> Equivalent {
     let mut parts = Parts::of(config, with_key);
+    parts.server_side(tool);
+    parts.series(tool);
     let text = match tool {
         Tool::Sglang => parts.sglang(),
         Tool::Vllm => parts.vllm(),
@@ -119,7 +122,19 @@ impl Line {
     fn number(&mut self, name: &str, value: impl ToString) {
         self.option(name, &value.to_string());
     }
+
+    /// An option whose value is the load of a run; in a sweep, what [`Parts::each_load`] sets.
+    fn load(&mut self, name: &str, value: impl ToString, swept: bool) {
+        if swept {
+            self.flag(&format!("{name}=\"${LOAD}\""));
+        } else {
+            self.number(name, value);
+        }
+    }
 }
+
+/// The shell's variable that a sweep changes.
+const LOAD: &str = "load";
 
 impl<'a> Parts<'a> {
     fn of(config: &'a RunConfig, with_key: bool) -> Self {
@@ -177,6 +192,41 @@ impl<'a> Parts<'a> {
             headers,
             with_key,
             apart,
+        }
+    }
+
+    /// Whether the loads of a sweep are rates (`true`) or concurrencies; `None` if there is no sweep.
+    fn sweep(&self) -> Option<bool> {
+        (self.config.series.kind == Series::Sweep).then(|| self.config.load.is_open())
+    }
+
+    /// A command of a sweep once for each load.
+    fn each_load(&self, line: Line) -> String {
+        if self.sweep().is_none() {
+            return line.0;
+        }
+        let loads: Vec<String> = self.config.series.loads.iter().map(f64::to_string).collect();
+        format!("for {LOAD} in {}; do\n{}\ndone", loads.join(" "), line.0)
+    }
+
+    /// Says what of a series is not carried over.
+    fn series(&mut self, tool: Tool) {
+        match self.config.series.kind {
+            Series::Single => {}
+            Series::Sweep => {
+                if !matches!(tool, Tool::Guidellm | Tool::InferencePerf) {
+                    self.apart("It is called once for each load, with the same prompts each time: add a seed of its own to each, or the server answers from its cache.");
+                }
+            }
+            Series::Search => self.apart("The search is not carried over: this is one run at the load of the form."),
+            Series::Abba => self.apart("The second endpoint is not carried over: this is one run on the first."),
+        }
+    }
+
+    /// Says what is done to the server besides, unless the tool does it.
+    fn server_side(&mut self, tool: Tool) {
+        if self.config.server_side.flush_cache && tool != Tool::Sglang {
+            self.apart("The server's cache is not flushed before the run: POST /flush_cache by hand.");
         }
     }
 
@@ -299,15 +349,18 @@ impl<'a> Parts<'a> {
             self.one_turn();
         }
         if let Some(rate) = self.rate() {
-            line.number("--request-rate", rate);
+            line.load("--request-rate", rate, self.sweep() == Some(true));
             self.gaps(|arrival| arrival == Arrival::Poisson, "those of a Poisson process,");
         }
         if let Some(most) = config.most_in_flight() {
-            line.number("--max-concurrency", most);
+            line.load("--max-concurrency", most, self.sweep() == Some(false));
         }
         self.ends_by_number();
         line.number("--warmup-requests", config.warmup);
         line.number("--seed", config.seed);
+        if config.server_side.flush_cache {
+            line.flag("--flush-cache");
+        }
         if !config.stream {
             line.flag("--disable-stream");
         }
@@ -341,7 +394,7 @@ impl<'a> Parts<'a> {
         if config.token_limit == TokenLimit::MaxTokens && config.api == Api::Chat {
             self.apart("It sends the limit as max_completion_tokens.");
         }
-        line.0
+        self.each_load(line)
     }
 
     fn vllm(&mut self) -> String {
@@ -362,7 +415,7 @@ impl<'a> Parts<'a> {
         line.number("--random-output-len", config.output_tokens);
         line.number("--num-prompts", config.requests);
         if let Some(rate) = self.rate() {
-            line.number("--request-rate", rate);
+            line.load("--request-rate", rate, self.sweep() == Some(true));
             match config.load.arrival {
                 Arrival::Gamma { burstiness } => line.number("--burstiness", burstiness),
                 Arrival::Constant => line.option("--burstiness", "inf"),
@@ -370,7 +423,7 @@ impl<'a> Parts<'a> {
             }
         }
         if let Some(most) = config.most_in_flight() {
-            line.number("--max-concurrency", most);
+            line.load("--max-concurrency", most, self.sweep() == Some(false));
         }
         self.ends_by_number();
         line.number("--num-warmups", config.warmup);
@@ -400,7 +453,7 @@ impl<'a> Parts<'a> {
         }
         self.apart("--model must also name a tokenizer that it can load; else add --tokenizer.");
         self.apart("It counts an error event inside a stream as a success.");
-        line.0
+        self.each_load(line)
     }
 
     fn aiperf(&mut self) -> String {
@@ -419,7 +472,7 @@ impl<'a> Parts<'a> {
             line.flag("--streaming");
         }
         if let Some(rate) = self.rate() {
-            line.number("--request-rate", rate);
+            line.load("--request-rate", rate, self.sweep() == Some(true));
             match config.load.arrival {
                 Arrival::Gamma { burstiness } => {
                     line.option("--arrival-pattern", "gamma");
@@ -429,7 +482,7 @@ impl<'a> Parts<'a> {
             }
         }
         if let Some(most) = config.most_in_flight() {
-            line.number("--concurrency", most);
+            line.load("--concurrency", most, self.sweep() == Some(false));
         }
         match config.load.duration_s {
             Some(duration_s) => {
@@ -469,7 +522,7 @@ impl<'a> Parts<'a> {
             line.flag("--api-key=\"$OPENAI_API_KEY\"");
         }
         self.apart("--model must also name a tokenizer that it can load; else add --tokenizer.");
-        line.0
+        self.each_load(line)
     }
 
     fn guidellm(&mut self) -> String {
@@ -509,7 +562,13 @@ impl<'a> Parts<'a> {
             line.option("--backend", &backend.to_string());
         }
         let profile = match self.rate() {
-            None => json!({"kind": "concurrent", "streams": [config.concurrency]}),
+            None => {
+                let streams: Vec<u32> = match self.sweep() {
+                    Some(_) => config.series.loads.iter().map(|load| *load as u32).collect(),
+                    None => vec![config.concurrency],
+                };
+                json!({"kind": "concurrent", "streams": streams})
+            }
             Some(rate) => {
                 self.gaps(
                     |arrival| matches!(arrival, Arrival::Poisson | Arrival::Constant),
@@ -519,7 +578,8 @@ impl<'a> Parts<'a> {
                     Arrival::Constant => "constant",
                     _ => "poisson",
                 };
-                let mut profile = json!({"kind": kind, "rate": [rate]});
+                let rates = self.sweep().map_or_else(|| vec![rate], |_| config.series.loads.clone());
+                let mut profile = json!({"kind": kind, "rate": rates});
                 if config.load.capped {
                     profile["max_concurrency"] = config.concurrency.into();
                 }
@@ -576,10 +636,18 @@ impl<'a> Parts<'a> {
             lengths(config.output_tokens)
         ));
         match self.rate() {
-            None => yaml.push_str(&format!(
-                "load:\n  type: concurrent\n  stages:\n    - num_requests: {}\n      concurrency_level: {}\n",
-                config.requests, config.concurrency
-            )),
+            None => {
+                let loads = self
+                    .sweep()
+                    .map_or_else(|| vec![f64::from(config.concurrency)], |_| config.series.loads.clone());
+                yaml.push_str("load:\n  type: concurrent\n  stages:\n");
+                for load in loads {
+                    yaml.push_str(&format!(
+                        "    - num_requests: {}\n      concurrency_level: {load}\n",
+                        config.requests
+                    ));
+                }
+            }
             Some(rate) => {
                 self.gaps(
                     |arrival| matches!(arrival, Arrival::Poisson | Arrival::Constant),
@@ -589,14 +657,15 @@ impl<'a> Parts<'a> {
                     Arrival::Constant => "constant",
                     _ => "poisson",
                 };
-                let duration_s = config
-                    .load
-                    .duration_s
-                    .unwrap_or(f64::from(config.requests) / rate)
-                    .ceil();
-                yaml.push_str(&format!(
-                    "load:\n  type: {kind}\n  stages:\n    - rate: {rate}\n      duration: {duration_s}\n"
-                ));
+                yaml.push_str(&format!("load:\n  type: {kind}\n  stages:\n"));
+                for rate in self.sweep().map_or_else(|| vec![rate], |_| config.series.loads.clone()) {
+                    let duration_s = config
+                        .load
+                        .duration_s
+                        .unwrap_or(f64::from(config.requests) / rate)
+                        .ceil();
+                    yaml.push_str(&format!("    - rate: {rate}\n      duration: {duration_s}\n"));
+                }
                 if config.load.capped {
                     self.apart("The cap on requests at a time is not carried over.");
                 }
@@ -682,6 +751,59 @@ mod tests {
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
         let out = String::from_utf8(out.stdout).unwrap();
         out.split_terminator('\0').map(str::to_owned).collect()
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_sweep_calls_a_tool_once_for_each_load_or_gives_it_all() {
+        let mut config = RunConfig {
+            concurrency: 3,
+            ..RunConfig::default()
+        };
+        config.series.kind = Series::Sweep;
+        config.series.loads = vec![1.0, 2.0, 16.0];
+        config.server_side.flush_cache = true;
+        let told = |config: &RunConfig, tool| equivalent(tool, config, false);
+        // What the shell makes of it, with a program that prints what it is given.
+        let called = |text: &str, program: &str| {
+            let script = format!("t() {{ printf '%s ' \"$@\"; echo; }}\n{}", text.replace(program, "t"));
+            let out = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+            assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+            String::from_utf8(out.stdout).unwrap()
+        };
+        for (tool, program, option) in [
+            (Tool::Sglang, "python -m sglang.benchmark.serving", "--max-concurrency"),
+            (Tool::Vllm, "vllm bench serve", "--max-concurrency"),
+            (Tool::Aiperf, "aiperf profile", "--concurrency"),
+        ] {
+            let called = called(&told(&config, tool).text, program);
+            let lines: Vec<&str> = called.lines().collect();
+            assert_eq!(lines.len(), 3, "{called}");
+            for (line, load) in lines.iter().zip([1, 2, 16]) {
+                assert!(line.contains(&format!("{option}={load} ")), "{line}");
+                assert_eq!(line.contains("--flush-cache"), tool == Tool::Sglang, "{line}");
+            }
+        }
+        assert!(told(&config, Tool::Guidellm).text.contains("\"streams\":[1,2,16]"));
+        assert!(
+            told(&config, Tool::Guidellm)
+                .apart
+                .iter()
+                .any(|words| words.contains("/flush_cache"))
+        );
+        let yaml = told(&config, Tool::InferencePerf).text;
+        assert!(
+            yaml.contains("concurrency_level: 1\n") && yaml.contains("concurrency_level: 16\n"),
+            "{yaml}"
+        );
+
+        config.load.arrival = Arrival::Poisson;
+        config.load.capped = true;
+        let rates = called(&told(&config, Tool::Sglang).text, "python -m sglang.benchmark.serving");
+        assert!(rates.contains("--request-rate=16 --max-concurrency=3 "), "{rates}");
+        config.series.kind = Series::Search;
+        let search = told(&config, Tool::Sglang);
+        assert!(!search.text.contains("for ") && search.apart.iter().any(|words| words.contains("search")));
     }
 
     #[cfg(unix)]
