@@ -433,6 +433,11 @@ pub(crate) mod tests {
         };
         config.workload = crate::config::workload::tests::unusual();
         config.series = crate::config::series::tests::unusual();
+        config.server_side = crate::config::server_side::ServerSide {
+            flush_cache: true,
+            keep_details: true,
+            watch: false,
+        };
         config.extra_body.insert("top_p".into(), serde_json::json!(0.5));
         config.demo.batch_limit = 2;
         config.demo.itl_ms = 0.5;

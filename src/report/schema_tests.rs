@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{
-    Document,
+    Document, LoadSample, ServerDetails,
     tests::{any_record, document, record, small},
 };
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
         link::tests::unusual,
         load::{Arrival, Rate},
     },
+    protocol::ServerLoad,
     request::{Asked, Evidence, Outcome, ReadEvidence},
 };
 
@@ -56,6 +57,19 @@ fn full() -> Document {
     document.notes = vec!["a note".to_owned()];
     document.server.demo = true;
     document.server.owned_by = Some("sglang".to_owned());
+    document.server.details = ServerDetails::new(
+        Some(json!({"model_path": "org/model"})),
+        Some(json!({"version": "0.5.23", "tp_size": 2})),
+    )
+    .map(Box::new);
+    document.server_load = vec![LoadSample {
+        at_ms: 1000.5,
+        load: ServerLoad {
+            running: 3,
+            waiting: 1,
+            cache_used: Some(0.25),
+        },
+    }];
     document.client.streams_seen = Some(6);
     document.client.options_ms = Some(1.5);
     let failed = &mut document.requests[1];
