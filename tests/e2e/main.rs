@@ -11,5 +11,6 @@ mod looks;
 mod reading;
 mod report;
 mod runs;
+mod server_side;
 mod share;
 mod workloads;
