@@ -450,6 +450,21 @@ fn configuration(out: &mut String, document: &Document) {
         ("Configuration", format!("?{}", to_query(&document.config))),
     ];
     facts_list(out, &facts.map(|(name, value)| (name.to_owned(), value)));
+    let Some(details) = &document.server.details else {
+        return;
+    };
+    out.push_str("<h2>Server</h2>\n<p class=\"quiet\">Its settings before the run, as it told them. What looks secret is hidden.</p>\n");
+    let telling = details.telling().into_iter();
+    facts_list(
+        out,
+        &telling
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect::<Vec<_>>(),
+    );
+    let all: Vec<Vec<String>> = details.all().into_iter().map(|(key, value)| vec![key, value]).collect();
+    _ = write!(out, "<details><summary>All {} settings</summary>", all.len());
+    table(out, &["setting".to_owned(), "value".to_owned()], &all);
+    out.push_str("</details>\n");
 }
 
 /// Date and time of a moment, UTC: `2026-12-05 14:30 UTC`. Days to year, month and day as by H. Hinnant, *chrono-compatible

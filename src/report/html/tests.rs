@@ -41,6 +41,8 @@ fn hostile() -> Document {
     document.server.model = HOSTILE.to_owned();
     document.server.base_url = format!("http://h/{HOSTILE}");
     document.notes = vec![HOSTILE.to_owned()];
+    let told = serde_json::json!({"version": HOSTILE, HOSTILE: HOSTILE});
+    document.server.details = crate::report::ServerDetails::new(None, Some(told)).map(Box::new);
     document.client.reasons = vec![HOSTILE.to_owned()];
     let failed = &mut document.requests[1];
     let failure = failed.failure.as_mut().unwrap();
