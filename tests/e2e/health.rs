@@ -48,7 +48,8 @@ async fn a_hidden_tab_turns_the_verdict() {
     page.client.switch_to_window(first).await.expect("back");
     page.wait_for("Save JSON").await;
     let client = page.download_json().await["client"].take();
-    assert_eq!(client["verdict"], "suspect", "{client}");
+    // A machine that is busy besides makes it worse, never better.
+    assert_ne!(client["verdict"], "trustworthy", "{client}");
     assert!(reasons(&client).contains("The tab was hidden"), "{client}");
     page.close().await;
 }

@@ -11,6 +11,7 @@ mod looks;
 mod reading;
 mod report;
 mod runs;
+mod series;
 mod server_side;
 mod share;
 mod workloads;

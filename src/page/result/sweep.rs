@@ -241,6 +241,11 @@ fn SweepCharts(series: Arc<Series>) -> impl IntoView {
         objective_ms: slo.e2e_ms,
         load_unit,
     });
+    // The share that a search asks for; for a sweep it is only what was typed last.
+    let enough = (series.config.series.kind == Kind::Search).then_some(series.config.series.attainment);
+    let shares = Signal::derive(move || {
+        points.with_value(|points| chart::sweep_shares(points, enough, load_unit, size.get(), Theme::Light))
+    });
     Some(view! {
         <section id="sweep" aria-labelledby="sweep-title">
             <h2 id="sweep-title">"Throughput against latency"</h2>
@@ -248,6 +253,7 @@ fn SweepCharts(series: Arc<Series>) -> impl IntoView {
                 <ChartView title="TTFT" drawing=ttft />
                 <ChartView title="TPOT" drawing=tpot />
                 <ChartView title="E2E" drawing=e2e />
+                <ChartView title="Kept objectives and failures" drawing=shares />
             </div>
         </section>
     })
