@@ -53,6 +53,34 @@ pub(super) enum Anchor {
 }
 
 impl Panel {
+    /// A chart's panel, with `y`, and a low one below it over the same `x`, with `strip_y`; without `strip` the first takes
+    /// the whole height.
+    pub(super) fn with_strip(
+        size: Size,
+        left: f64,
+        x: (f64, f64),
+        y: (f64, f64),
+        strip: bool,
+        strip_y: (f64, f64),
+    ) -> (Self, Self) {
+        let (width, height) = (f64::from(size.width), f64::from(size.height));
+        let (right, bottom) = (width - 12.0, height - 38.0);
+        let split = if strip {
+            bottom - 24.0 - (height * 0.16).max(28.0)
+        } else {
+            bottom
+        };
+        let panel = |top, bottom, y| Self {
+            left,
+            right,
+            top,
+            bottom,
+            x,
+            y,
+        };
+        (panel(26.0, split, y), panel(split + 24.0, bottom, strip_y))
+    }
+
     /// Place of a value along x, px.
     pub(super) fn px(&self, x: f64) -> f64 {
         self.left + (self.right - self.left) * share(x, self.x)

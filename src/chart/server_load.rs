@@ -33,34 +33,13 @@ pub fn server_load(samples: &[LoadSample], origin_ms: f64, duration_ms: f64, siz
     let finding = finding(running, waiting, cache);
 
     let canvas = Canvas::new(size, theme);
-    let (width, height) = (f64::from(canvas.size().width), f64::from(canvas.size().height));
+    let height = f64::from(canvas.size().height);
     let strip = cache.is_some() && height >= 180.0;
     let y_top = top(running.max(waiting).max(1) as f64, 4);
     let digits = axis_figure(y_top).len().max(if strip { 5 } else { 0 });
     let x = (0.0, (duration_ms / 1000.0).max(0.001));
-    let (left, right) = (digits as f64 * DIGIT + 10.0, width - 12.0);
-    let bottom = height - 38.0;
-    let split = if strip {
-        bottom - 24.0 - (height * 0.16).max(28.0)
-    } else {
-        bottom
-    };
-    let main = Panel {
-        left,
-        right,
-        top: 26.0,
-        bottom: split,
-        x,
-        y: (0.0, y_top),
-    };
-    let below = Panel {
-        left,
-        right,
-        top: split + 24.0,
-        bottom,
-        x,
-        y: (0.0, 1.0),
-    };
+    let left = digits as f64 * DIGIT + 10.0;
+    let (main, below) = Panel::with_strip(canvas.size(), left, x, (0.0, y_top), strip, (0.0, 1.0));
     let svg = canvas.finish(TITLE, &finding, |canvas, shapes| {
         let places = if main.bottom - main.top > 90.0 { 4 } else { 2 };
         let whole = ticks(0.0, y_top, places).into_iter().filter(|tick| tick.fract() == 0.0);

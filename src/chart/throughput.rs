@@ -31,7 +31,7 @@ pub fn throughput_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Dr
     let rows = table(timeline);
 
     let canvas = Canvas::new(size, theme);
-    let (width, height) = (f64::from(canvas.size().width), f64::from(canvas.size().height));
+    let height = f64::from(canvas.size().height);
     let strip = !timeline.in_flight.is_empty() && height >= 180.0;
     let y_top = top(greatest(&tokens).max(greatest(&discarded)), 4);
     let flight_top = top(greatest(&timeline.in_flight), 2);
@@ -39,29 +39,8 @@ pub fn throughput_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Dr
         .len()
         .max(if strip { number(flight_top).len() } else { 0 });
     let x = (0.0, length_s(timeline));
-    let (left, right) = (digits as f64 * DIGIT + 10.0, width - 12.0);
-    let bottom = height - 38.0;
-    let split = if strip {
-        bottom - 24.0 - (height * 0.16).max(28.0)
-    } else {
-        bottom
-    };
-    let main = Panel {
-        left,
-        right,
-        top: 26.0,
-        bottom: split,
-        x,
-        y: (0.0, y_top),
-    };
-    let below = Panel {
-        left,
-        right,
-        top: split + 24.0,
-        bottom,
-        x,
-        y: (0.0, flight_top),
-    };
+    let left = digits as f64 * DIGIT + 10.0;
+    let (main, below) = Panel::with_strip(canvas.size(), left, x, (0.0, y_top), strip, (0.0, flight_top));
 
     let svg = canvas.finish(TITLE, &finding, |canvas, shapes| {
         let places = if main.bottom - main.top > 90.0 { 4 } else { 2 };

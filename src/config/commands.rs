@@ -200,6 +200,14 @@ impl<'a> Parts<'a> {
         (self.config.series.kind == Series::Sweep).then(|| self.config.load.is_open())
     }
 
+    /// The loads of a sweep; without one, the load of the run.
+    fn loads(&self, single: f64) -> Vec<f64> {
+        match self.sweep() {
+            Some(_) => self.config.series.loads.clone(),
+            None => vec![single],
+        }
+    }
+
     /// A command of a sweep once for each load.
     fn each_load(&self, line: Line) -> String {
         if self.sweep().is_none() {
@@ -563,10 +571,8 @@ impl<'a> Parts<'a> {
         }
         let profile = match self.rate() {
             None => {
-                let streams: Vec<u32> = match self.sweep() {
-                    Some(_) => config.series.loads.iter().map(|load| *load as u32).collect(),
-                    None => vec![config.concurrency],
-                };
+                let loads = self.loads(f64::from(config.concurrency));
+                let streams: Vec<u32> = loads.into_iter().map(|load| load as u32).collect();
                 json!({"kind": "concurrent", "streams": streams})
             }
             Some(rate) => {
@@ -578,8 +584,7 @@ impl<'a> Parts<'a> {
                     Arrival::Constant => "constant",
                     _ => "poisson",
                 };
-                let rates = self.sweep().map_or_else(|| vec![rate], |_| config.series.loads.clone());
-                let mut profile = json!({"kind": kind, "rate": rates});
+                let mut profile = json!({"kind": kind, "rate": self.loads(rate)});
                 if config.load.capped {
                     profile["max_concurrency"] = config.concurrency.into();
                 }
@@ -637,11 +642,8 @@ impl<'a> Parts<'a> {
         ));
         match self.rate() {
             None => {
-                let loads = self
-                    .sweep()
-                    .map_or_else(|| vec![f64::from(config.concurrency)], |_| config.series.loads.clone());
                 yaml.push_str("load:\n  type: concurrent\n  stages:\n");
-                for load in loads {
+                for load in self.loads(f64::from(config.concurrency)) {
                     yaml.push_str(&format!(
                         "    - num_requests: {}\n      concurrency_level: {load}\n",
                         config.requests
@@ -658,7 +660,7 @@ impl<'a> Parts<'a> {
                     _ => "poisson",
                 };
                 yaml.push_str(&format!("load:\n  type: {kind}\n  stages:\n"));
-                for rate in self.sweep().map_or_else(|| vec![rate], |_| config.series.loads.clone()) {
+                for rate in self.loads(rate) {
                     let duration_s = config
                         .load
                         .duration_s
