@@ -168,12 +168,10 @@ fn Row(entry: Entry, editing: RwSignal<Option<String>>) -> impl IntoView {
         Ending::Interrupted => Some("interrupted"),
     };
     let verdict = Some(facts.verdict).filter(|verdict| *verdict != Verdict::Trustworthy);
-    let line = format!(
-        "{} · {} · {}",
-        facts.words(),
-        browser::date_and_time(facts.started_unix_ms),
-        format::bytes(entry.bytes)
-    );
+    // The name that a run gets says when it was.
+    let when = browser::date_and_time(facts.started_unix_ms);
+    let when = if entry.name.contains(&when) { String::new() } else { format!(" · {when}") };
+    let line = format!("{}{when} · {}", facts.words(), format::bytes(entry.bytes));
     let server = Some(&facts.server)
         .filter(|server| !server.is_empty() && !facts.simulated)
         .cloned();
