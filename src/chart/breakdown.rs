@@ -77,6 +77,8 @@ pub fn failure_breakdown(groups: &[FailureGroup], size: Size, theme: Theme) -> D
         finding,
         head,
         rows,
+        places: Vec::new(),
+        across: None,
     }
 }
 

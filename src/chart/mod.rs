@@ -9,6 +9,7 @@ mod distribution;
 mod outcomes;
 mod overlay;
 mod palette;
+mod reading;
 mod server_load;
 mod shares;
 mod sweep;
@@ -18,15 +19,16 @@ mod ttft;
 mod waterfall;
 
 pub use breakdown::{breakdown_height, failure_breakdown};
-pub use distribution::{cdf, histogram};
+pub use distribution::{View, cdf, histogram};
 pub use outcomes::outcomes_over_time;
 pub use overlay::overlay;
 pub use palette::{custom_properties, outcome_colour, standalone};
+pub use reading::{Across, Place};
 pub use server_load::server_load;
 pub use shares::sweep_shares;
 pub use sweep::{SweepAxes, sweep};
 pub use throughput::{in_flight_strip, throughput_over_time};
-pub use ttft::{Scale, ttft_over_time};
+pub use ttft::ttft_over_time;
 pub use waterfall::{Phase, Rows, Span, rows_in_view, spans};
 
 /// Colours of a drawing where the page sets none.
@@ -36,6 +38,16 @@ pub enum Theme {
     Light,
     /// Light ink on near-black.
     Dark,
+}
+
+/// How an axis is laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// Lengths compare.
+    #[default]
+    Linear,
+    /// By powers of ten, ratios compare.
+    Log,
 }
 
 /// One chart: the picture, what it says in a sentence, and its figures.
@@ -49,6 +61,10 @@ pub struct Drawing {
     pub head: Vec<String>,
     /// The table twin: rows of formatted cells.
     pub rows: Vec<Vec<String>>,
+    /// Where each row stands in the picture; empty where rows have no place of their own.
+    pub places: Vec<Option<Place>>,
+    /// The axis along the width, where a part of it can be chosen.
+    pub across: Option<Across>,
 }
 
 /// Size of a drawing in CSS px. Text is 12 px where the container is just as wide.
@@ -78,6 +94,8 @@ fn nothing(size: Size, theme: Theme, title: &str, why: &str, head: Vec<String>) 
         finding: why.to_owned(),
         head,
         rows: Vec::new(),
+        places: Vec::new(),
+        across: None,
     }
 }
 

@@ -1,16 +1,16 @@
 //! How requests ended, over time.
 
 use super::{
-    Drawing, Size, Theme,
+    Across, Drawing, Size, Theme,
     canvas::{Anchor, Canvas, DIGIT, Panel, legend_width},
     heads, nothing,
     palette::Role,
-    throughput::{axis_figure, figure_with_unit, length_s, time_axis},
+    throughput::{axis_figure, figure_with_unit, reach_s, time_axis},
     ticks::{round_merge, ticks, top},
 };
 use crate::{
     metrics::{OutcomeCounts, Timeline},
-    report::format::{count, number, outcome_words, percent},
+    report::format::{count, outcome_words, percent},
     request::Outcome,
 };
 
@@ -58,13 +58,15 @@ pub fn outcomes_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Draw
         })
         .collect();
     let step_s = merge as f64 * timeline.bucket_ms / 1000.0;
+    let reach = reach_s(timeline);
+    let from_s = |bar: usize| reach.0 + bar as f64 * step_s;
     let y_top = top(bars.iter().map(OutcomeCounts::total).max().map_or(0.0, f64::from), 4);
     let panel = Panel {
         left: axis_figure(y_top).len().max(2) as f64 * DIGIT + 10.0,
         right: width - 12.0,
         top: legend_height + 26.0,
         bottom: height - 38.0,
-        x: (0.0, length_s(timeline)),
+        x: reach,
         y: (0.0, y_top),
     };
     let svg = canvas.finish(TITLE, &finding, |canvas, shapes| {
@@ -80,8 +82,7 @@ pub fn outcomes_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Draw
         let marks: Vec<f64> = ticks(0.0, y_top, 4).into_iter().filter(|t| t.fract() == 0.0).collect();
         canvas.y_axis(shapes, &panel, &marks, axis_figure);
         for (i, bar) in bars.iter().enumerate() {
-            let left = panel.px(i as f64 * step_s);
-            let right = panel.px((i + 1) as f64 * step_s);
+            let (left, right) = (panel.px(from_s(i)), panel.px(from_s(i + 1)));
             let gap = if right - left > 4.0 { 1.0 } else { 0.0 };
             let mut below = 0.0;
             for outcome in &present {
@@ -97,12 +98,12 @@ pub fn outcomes_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Draw
         }
         time_axis(canvas, shapes, &panel);
     });
-    let rows = bars
+    let rows: Vec<Vec<String>> = bars
         .iter()
         .enumerate()
         .map(|(i, bar)| {
             let counts = present.iter().map(|o| count(u64::from(bar.get(*o))));
-            std::iter::once(number(i as f64 * step_s)).chain(counts).collect()
+            std::iter::once(axis_figure(from_s(i))).chain(counts).collect()
         })
         .collect();
     Drawing {
@@ -110,6 +111,10 @@ pub fn outcomes_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Draw
         finding,
         head,
         rows,
+        places: (0..bars.len())
+            .map(|bar| panel.column((from_s(bar) + from_s(bar + 1).min(reach.1)) / 2.0, width))
+            .collect(),
+        across: Some(Across::of(&panel, width, reach, false)),
     }
 }
 

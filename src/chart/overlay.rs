@@ -3,7 +3,7 @@
 use super::{
     Drawing, Size, Theme,
     canvas::{Anchor, Canvas, text_width},
-    distribution::{latency_axis, panel, scale, staircase},
+    distribution::{View, extent, latency_axis, panel, staircase},
     heads, nothing,
     palette::Role,
 };
@@ -40,16 +40,20 @@ pub fn overlay(name: &str, runs: &[(String, &Sample)], size: Size, theme: Theme)
         .iter()
         .flat_map(|(_, sample)| (0..=100).filter_map(|p| sample.percentile(f64::from(p))));
     let canvas = Canvas::new(size, theme);
-    let Some(scale) = scale(&Sample::new(all.collect()), 40) else {
+    let Some(mut extent) = extent(&Sample::new(all.collect()), View::default(), 40) else {
         return nothing(size, theme, &title, &format!("No {name} was measured."), head);
     };
+    (extent.below, extent.beyond) = runs.iter().fold((0, 0), |(below, beyond), (_, sample)| {
+        let outside = extent.outside(sample);
+        (below + outside.0, beyond + outside.1)
+    });
     let medians: Vec<String> = runs
         .iter()
         .map(|(name, sample)| format!("{} in {name}", millis(sample.percentile(50.0))))
         .collect();
     let finding = format!("The median of {name} is {}.", medians.join(", "));
     let (width, height) = (f64::from(canvas.size().width), f64::from(canvas.size().height));
-    let panel = panel(width, height, "100 %".len(), (scale.low, scale.high), 1.0);
+    let panel = panel(width, height, "100 %".len(), (extent.low, extent.high), 1.0);
     let svg = canvas.finish(&title, &finding, |canvas, shapes| {
         let mut x = 0.0;
         for ((name, _), role) in runs.iter().zip(ROLES) {
@@ -62,9 +66,9 @@ pub fn overlay(name: &str, runs: &[(String, &Sample)], size: Size, theme: Theme)
             format!("{:.0}{NARROW_SPACE}%", share * 100.0)
         });
         for ((_, sample), role) in runs.iter().zip(ROLES) {
-            shapes.line(staircase(&panel, sample, &scale), role, 1.5);
+            shapes.line(staircase(&panel, sample, &extent), role, 1.5);
         }
-        latency_axis(canvas, shapes, &panel, name, &scale);
+        latency_axis(canvas, shapes, &panel, name, &extent);
     });
     let rows = runs
         .iter()
@@ -78,5 +82,7 @@ pub fn overlay(name: &str, runs: &[(String, &Sample)], size: Size, theme: Theme)
         finding,
         head,
         rows,
+        places: Vec::new(),
+        across: None,
     }
 }

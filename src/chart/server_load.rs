@@ -1,16 +1,19 @@
 //! What the server told of its load over time: requests that ran and waited, and beneath them its cache.
 
 use super::{
-    Drawing, Size, Theme,
+    Across, Drawing, Size, Theme,
     canvas::{Canvas, DIGIT, Panel, Shapes},
     heads, nothing,
     palette::Role,
     throughput::{axis_figure, time_axis},
     ticks::{ticks, top},
 };
-use crate::report::{
-    LoadSample,
-    format::{NOT_AVAILABLE, count, percent},
+use crate::{
+    metrics::Window,
+    report::{
+        LoadSample,
+        format::{NOT_AVAILABLE, count, percent},
+    },
 };
 
 const TITLE: &str = "Load that the server told of";
@@ -18,14 +21,23 @@ const TITLE: &str = "Load that the server told of";
 /// Most rows of the table twin, and most points along the picture's width.
 const MOST_ROWS: usize = 120;
 
-/// Requests that ran and waited on the server, by the samples from `origin_ms` on for `duration_ms`; beneath them the share
-/// of its cache that was taken, where it tells.
-pub fn server_load(samples: &[LoadSample], origin_ms: f64, duration_ms: f64, size: Size, theme: Theme) -> Drawing {
+/// Requests that ran and waited on the server, by the samples from `origin_ms` on for `duration_ms`, or of a part of that;
+/// beneath them the share of its cache that was taken, where it tells.
+pub fn server_load(
+    samples: &[LoadSample],
+    (origin_ms, duration_ms): (f64, f64),
+    part: Option<&Window>,
+    size: Size,
+    theme: Theme,
+) -> Drawing {
     let head = heads(["at (s)", "running", "waiting", "cache used"]);
-    let within = |sample: &&LoadSample| (0.0..=duration_ms).contains(&(sample.at_ms - origin_ms));
+    let covered = part.map_or((0.0, duration_ms), |part| {
+        (part.from_ms - origin_ms, part.to_ms - origin_ms)
+    });
+    let within = |sample: &&LoadSample| (covered.0..=covered.1).contains(&(sample.at_ms - origin_ms));
     let samples: Vec<&LoadSample> = samples.iter().filter(within).collect();
     if samples.is_empty() {
-        return nothing(size, theme, TITLE, "The server has not told of its load yet.", head);
+        return nothing(size, theme, TITLE, "The server told nothing of its load.", head);
     }
     let running = samples.iter().map(|sample| sample.load.running).max().unwrap_or(0);
     let waiting = samples.iter().map(|sample| sample.load.waiting).max().unwrap_or(0);
@@ -33,11 +45,11 @@ pub fn server_load(samples: &[LoadSample], origin_ms: f64, duration_ms: f64, siz
     let finding = finding(running, waiting, cache);
 
     let canvas = Canvas::new(size, theme);
-    let height = f64::from(canvas.size().height);
+    let (width, height) = (f64::from(canvas.size().width), f64::from(canvas.size().height));
     let strip = cache.is_some() && height >= 180.0;
     let y_top = top(running.max(waiting).max(1) as f64, 4);
     let digits = axis_figure(y_top).len().max(if strip { 5 } else { 0 });
-    let x = (0.0, (duration_ms / 1000.0).max(0.001));
+    let x = (covered.0 / 1000.0, (covered.1 / 1000.0).max(covered.0 / 1000.0 + 0.001));
     let left = digits as f64 * DIGIT + 10.0;
     let (main, below) = Panel::with_strip(canvas.size(), left, x, (0.0, y_top), strip, (0.0, 1.0));
     let svg = canvas.finish(TITLE, &finding, |canvas, shapes| {
@@ -61,6 +73,9 @@ pub fn server_load(samples: &[LoadSample], origin_ms: f64, duration_ms: f64, siz
         }
         time_axis(canvas, shapes, if strip { &below } else { &main });
     });
+    let places = fewer(&samples)
+        .map(|sample| main.column((sample.at_ms - origin_ms) / 1000.0, width))
+        .collect();
     let rows = fewer(&samples)
         .map(|sample| {
             vec![
@@ -76,6 +91,8 @@ pub fn server_load(samples: &[LoadSample], origin_ms: f64, duration_ms: f64, siz
         finding,
         head,
         rows,
+        places,
+        across: Some(Across::of(&main, width, x, false)),
     }
 }
 

@@ -19,7 +19,7 @@ const TITLE: &str = "Kept objectives and failures, by load";
 pub fn sweep_shares(points: &[Point], enough: Option<f64>, load_unit: &str, size: Size, theme: Theme) -> Drawing {
     let head = heads([&format!("load ({load_unit})"), "kept objectives", "failed"]);
     let kept_of = |point: &Point| point.goodput.and_then(|goodput| goodput.attainment);
-    let rows = points
+    let rows: Vec<Vec<String>> = points
         .iter()
         .map(|point| {
             vec![
@@ -88,6 +88,8 @@ pub fn sweep_shares(points: &[Point], enough: Option<f64>, load_unit: &str, size
         finding,
         head,
         rows,
+        places: (0..points.len()).map(|at| panel.column(at as f64, width)).collect(),
+        across: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Throughput against latency over the loads of a sweep.
 
 use super::{
-    Drawing, Size, Theme,
+    Drawing, Place, Size, Theme,
     canvas::{Anchor, Canvas, DIGIT, Panel},
     heads, nothing,
     palette::Role,
@@ -43,13 +43,14 @@ pub fn sweep(points: &[Point], axes: SweepAxes, size: Size, theme: Theme) -> Dra
         "kept objectives",
         "failed",
     ]);
-    let rows = points.iter().map(|point| row(point, &axes)).collect();
-    let placed: Vec<(f64, f64, f64, &Point)> = points
+    let rows: Vec<Vec<String>> = points.iter().map(|point| row(point, &axes)).collect();
+    let figures = |point: &Point| {
+        let (x, y) = (point.output_throughput?, (axes.latency_of)(point)?);
+        (x.is_finite() && y.is_finite()).then_some((x, y))
+    };
+    let placed: Vec<(f64, f64, f64)> = points
         .iter()
-        .filter_map(|point| {
-            let (x, y) = (point.output_throughput?, (axes.latency_of)(point)?);
-            (x.is_finite() && y.is_finite()).then_some((point.load, x, y, point))
-        })
+        .filter_map(|point| figures(point).map(|(x, y)| (point.load, x, y)))
         .collect();
     if placed.is_empty() {
         return Drawing {
@@ -63,7 +64,7 @@ pub fn sweep(points: &[Point], axes: SweepAxes, size: Size, theme: Theme) -> Dra
 
     let canvas = Canvas::new(size, theme);
     let (width, height) = (f64::from(canvas.size().width), f64::from(canvas.size().height));
-    let most = |value: fn(&(f64, f64, f64, &Point)) -> f64| placed.iter().map(value).fold(0.0, f64::max);
+    let most = |value: fn(&(f64, f64, f64)) -> f64| placed.iter().map(value).fold(0.0, f64::max);
     let highest = most(|p| p.2);
     // An objective far above all points would press them to the bottom; then it is told and not drawn.
     let objective = axes.objective_ms.filter(|limit| *limit <= 4.0 * highest);
@@ -77,6 +78,11 @@ pub fn sweep(points: &[Point], axes: SweepAxes, size: Size, theme: Theme) -> Dra
         x: (0.0, x_top),
         y: (0.0, y_top),
     };
+    let place = |(x, y): (f64, f64)| Place {
+        x: panel.px(x) / width,
+        y: Some(panel.py(y) / height),
+    };
+    let places = points.iter().map(|point| figures(point).map(place)).collect();
     let svg = canvas.finish(&title, &finding, |canvas, shapes| {
         canvas.y_axis(shapes, &panel, &ticks(0.0, y_top, 4), axis_figure);
         let marks = ticks(0.0, x_top, (panel.columns() / 80).clamp(2, 8));
@@ -87,7 +93,7 @@ pub fn sweep(points: &[Point], axes: SweepAxes, size: Size, theme: Theme) -> Dra
             shapes.line(vec![(panel.left, y), (panel.right, y)], Role::Discarded, 1.5);
             canvas.legend(next, 12.0, Role::Discarded, "objective");
         }
-        let path: Vec<(f64, f64)> = placed.iter().map(|(_, x, y, _)| (panel.px(*x), panel.py(*y))).collect();
+        let path: Vec<(f64, f64)> = placed.iter().map(|(_, x, y)| (panel.px(*x), panel.py(*y))).collect();
         if path.len() > 1 {
             shapes.line(path.clone(), Role::Tokens, 1.5);
         }
@@ -115,6 +121,8 @@ pub fn sweep(points: &[Point], axes: SweepAxes, size: Size, theme: Theme) -> Dra
         finding,
         head,
         rows,
+        places,
+        across: None,
     }
 }
 
@@ -130,8 +138,8 @@ fn row(point: &Point, axes: &SweepAxes) -> Vec<String> {
     ]
 }
 
-fn finding(placed: &[(f64, f64, f64, &Point)], knee: Option<usize>, axes: &SweepAxes) -> String {
-    let words = |(load, x, y, _): &(f64, f64, f64, &Point)| {
+fn finding(placed: &[(f64, f64, f64)], knee: Option<usize>, axes: &SweepAxes) -> String {
+    let words = |(load, x, y): &(f64, f64, f64)| {
         format!(
             "{} at {}, with a median {} of {}",
             with_unit(*x, "tok/s"),

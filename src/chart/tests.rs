@@ -60,6 +60,7 @@ fn run(buckets: usize) -> Timeline {
     }
     Timeline {
         origin_ms: 500.0,
+        from_ms: 0.0,
         bucket_ms: 250.0,
         duration_ms: buckets as f64 * 250.0 - 100.0,
         tokens: (0..buckets)
@@ -120,8 +121,8 @@ fn all(timeline: &Timeline, groups: &[FailureGroup], sample: &Sample, size: Size
             },
             theme,
         ),
-        histogram("TTFT", sample, size, theme),
-        cdf("TTFT", sample, size, theme),
+        histogram("TTFT", sample, View::default(), size, theme),
+        cdf("TTFT", sample, View::default(), size, theme),
     ]
 }
 
@@ -176,10 +177,16 @@ fn charts_are_written_to_be_looked_at() {
             let mut drawings = all(&run(60), &failures(), &latencies(), size, theme);
             drawings.push(throughput_over_time(&long, size, theme));
             drawings.push(outcomes_over_time(&long, size, theme));
-            drawings.push(histogram("ITL", &tail, size, theme));
-            drawings.push(histogram("E2E", &Sample::new(vec![12_345.0]), size, theme));
+            drawings.push(histogram("ITL", &tail, View::default(), size, theme));
+            drawings.push(histogram(
+                "E2E",
+                &Sample::new(vec![12_345.0]),
+                View::default(),
+                size,
+                theme,
+            ));
             drawings.push(throughput_over_time(&run(1), size, theme));
-            drawings.push(histogram("TTFO", &Sample::default(), size, theme));
+            drawings.push(histogram("TTFO", &Sample::default(), View::default(), size, theme));
             for drawing in drawings {
                 page += &format!("<div>{}<p>{}</div>", drawing.svg, canvas::escape(&drawing.finding));
             }
@@ -351,7 +358,7 @@ fn every_value_is_in_one_bin_of_the_histogram() {
     let zeros = Sample::new(vec![0.0, 0.0, 1.0, 2.0]);
     let tail = Sample::new((0..500).map(|i| if i < 3 { 1e6 } else { f64::from(i % 50) }).collect());
     for sample in [latencies(), zeros, tail, Sample::weighted(vec![(4.0, 900), (5.0, 100)])] {
-        let drawing = histogram("ITL", &sample, SIZE, Theme::Light);
+        let drawing = histogram("ITL", &sample, View::default(), SIZE, Theme::Light);
         let told = drawing
             .rows
             .iter()
@@ -361,8 +368,89 @@ fn every_value_is_in_one_bin_of_the_histogram() {
 }
 
 #[test]
+fn a_part_of_an_axis_and_a_log_axis_lose_no_value() {
+    let sample = Sample::new(
+        (0..900)
+            .map(|i| if i < 40 { 0.0 } else { 0.2 * 1.01f64.powi(i) })
+            .collect(),
+    );
+    for scale in [Scale::Linear, Scale::Log] {
+        for range_ms in [
+            None,
+            Some((20.0, 90.0)),
+            Some((5000.0, 9000.0)),
+            Some((1.0, 1.0)),
+            Some((f64::NAN, 2.0)),
+        ] {
+            let view = View { scale, range_ms };
+            let drawing = histogram("ITL", &sample, view, SIZE, Theme::Light);
+            let told = drawing
+                .rows
+                .iter()
+                .map(|row| row[2].replace(',', "").parse::<u64>().unwrap());
+            assert_eq!(told.sum::<u64>(), sample.len(), "{view:?}");
+            assert_eq!(drawing.places.len(), drawing.rows.len());
+            let across = drawing.across.expect("an axis");
+            assert_eq!(across.log, scale == Scale::Log);
+            if let Some((from, to)) = range_ms.filter(|(from, to)| from < to) {
+                let (low, high) = across.values;
+                assert!(
+                    low <= from && to <= high * 1.000_001 && high - low < 2.5 * (to - from),
+                    "{view:?}"
+                );
+            }
+            let curve = cdf("ITL", &sample, view, SIZE, Theme::Light);
+            assert!(well_formed(&curve.svg) && !curve.svg.contains("NaN"));
+        }
+    }
+    let zeros = View {
+        scale: Scale::Log,
+        range_ms: None,
+    };
+    assert!(
+        !cdf("ITL", &Sample::new(vec![0.0; 9]), zeros, SIZE, Theme::Light)
+            .svg
+            .contains("NaN")
+    );
+}
+
+#[test]
+fn a_percentile_is_neither_marked_nor_told_of_too_few_values() {
+    let drawing = cdf(
+        "TTFT",
+        &Sample::new(vec![1.0, 2.0, 3.0]),
+        View::default(),
+        SIZE,
+        Theme::Light,
+    );
+    assert!(drawing.svg.contains(">p50<") && !drawing.svg.contains(">p90<") && !drawing.svg.contains(">p99<"));
+    assert!(!drawing.finding.contains("90th"));
+    let told = |label: &str| drawing.rows.iter().find(|row| row[0] == label).unwrap()[1].clone();
+    assert!(told("p99").contains("662") && told("p50").starts_with('2'));
+}
+
+#[test]
+fn the_columns_of_a_part_of_the_run_keep_the_run_s_time() {
+    let part = Timeline {
+        from_ms: 30_000.0,
+        ..run(40)
+    };
+    for drawing in [
+        throughput_over_time(&part, SIZE, Theme::Light),
+        outcomes_over_time(&part, SIZE, Theme::Light),
+    ] {
+        assert_eq!(drawing.rows[0][0], "30");
+        assert_eq!(drawing.places.len(), drawing.rows.len());
+        let across = drawing.across.expect("an axis");
+        assert!((across.value(across.ends.0) - 30.0).abs() < 1e-9);
+        let (row, place) = drawing.row_at(across.ends.0, 0.5, 2.0).expect("a row");
+        assert!(row == 0 && place.x > across.ends.0);
+    }
+}
+
+#[test]
 fn a_drawing_follows_the_page_s_theme_and_a_file_needs_no_page() {
-    let drawing = histogram("TTFT", &latencies(), SIZE, Theme::Dark);
+    let drawing = histogram("TTFT", &latencies(), View::default(), SIZE, Theme::Dark);
     assert!(drawing.svg.contains("var(--chart-tokens,#56b4e9)"));
     assert!(!drawing.svg.contains("\"#0000"), "a stand-in colour was left");
     let file = standalone(&drawing.svg);

@@ -1,7 +1,7 @@
 //! Output tokens per second over time, and beneath it the requests in flight.
 
 use super::{
-    Drawing, Size, Theme,
+    Across, Drawing, Size, Theme,
     canvas::{Anchor, Canvas, DIGIT, Panel, Shapes},
     heads, nothing,
     palette::Role,
@@ -28,17 +28,17 @@ pub fn throughput_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Dr
     let discarded = rates(timeline, &timeline.discarded);
     let some_discarded = discarded.iter().any(|v| *v > 0.0);
     let finding = finding(timeline, &tokens);
-    let rows = table(timeline);
+    let (rows, middles_s) = table(timeline);
 
     let canvas = Canvas::new(size, theme);
-    let height = f64::from(canvas.size().height);
+    let (width, height) = (f64::from(canvas.size().width), f64::from(canvas.size().height));
     let strip = !timeline.in_flight.is_empty() && height >= 180.0;
     let y_top = top(greatest(&tokens).max(greatest(&discarded)), 4);
     let flight_top = top(greatest(&timeline.in_flight), 2);
     let digits = number(y_top)
         .len()
         .max(if strip { number(flight_top).len() } else { 0 });
-    let x = (0.0, length_s(timeline));
+    let x = reach_s(timeline);
     let left = digits as f64 * DIGIT + 10.0;
     let (main, below) = Panel::with_strip(canvas.size(), left, x, (0.0, y_top), strip, (0.0, flight_top));
 
@@ -77,6 +77,8 @@ pub fn throughput_over_time(timeline: &Timeline, size: Size, theme: Theme) -> Dr
         finding,
         head,
         rows,
+        places: middles_s.into_iter().map(|at| main.column(at, width)).collect(),
+        across: Some(Across::of(&main, width, x, false)),
     }
 }
 
@@ -95,7 +97,7 @@ pub fn in_flight_strip(timeline: &Timeline, size: Size, theme: Theme) -> Drawing
         right: f64::from(canvas.size().width),
         top: 16.0,
         bottom: f64::from(canvas.size().height),
-        x: (0.0, length_s(timeline)),
+        x: reach_s(timeline),
         y: (0.0, top(most, 2)),
     };
     let svg = canvas.finish(TITLE, &finding, |canvas, shapes| {
@@ -113,12 +115,14 @@ pub fn in_flight_strip(timeline: &Timeline, size: Size, theme: Theme) -> Drawing
         svg,
         finding,
         head,
-        rows: table(timeline),
+        rows: table(timeline).0,
+        places: Vec::new(),
+        across: None,
     }
 }
 
-/// The table twin: a row per bucket, or per several where there would be more than [`MOST_ROWS`].
-fn table(timeline: &Timeline) -> Vec<Vec<String>> {
+/// The table twin: a row per bucket, or per several where there would be more than [`MOST_ROWS`]; and the middle of each, s.
+fn table(timeline: &Timeline) -> (Vec<Vec<String>>, Vec<f64>) {
     let merge = round_merge(timeline.tokens.len().div_ceil(MOST_ROWS), timeline.bucket_ms);
     let row = |from: usize| {
         let to = (from + merge).min(timeline.tokens.len());
@@ -135,14 +139,16 @@ fn table(timeline: &Timeline) -> Vec<Vec<String>> {
                     / length_ms,
             )
         };
-        vec![
-            axis_figure(from as f64 * timeline.bucket_ms / 1000.0),
+        let from_ms = timeline.from_ms + from as f64 * timeline.bucket_ms;
+        let cells = vec![
+            axis_figure(from_ms / 1000.0),
             number(mean(&timeline.tokens, |_, _| 1000.0)),
             number(mean(&timeline.discarded, |_, _| 1000.0)),
             number(mean(&timeline.in_flight, |t, i| t.bucket_length_ms(i))),
-        ]
+        ];
+        (cells, (from_ms + length_ms / 2.0) / 1000.0)
     };
-    (0..timeline.tokens.len()).step_by(merge.max(1)).map(row).collect()
+    (0..timeline.tokens.len()).step_by(merge.max(1)).map(row).unzip()
 }
 
 /// Seconds along the bottom.
@@ -185,8 +191,14 @@ fn greatest(values: &[f64]) -> f64 {
     values.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max)
 }
 
+/// What the timeline covers: its first and its last moment, s since the measured window began.
+pub(super) fn reach_s(timeline: &Timeline) -> (f64, f64) {
+    let from = timeline.from_ms / 1000.0;
+    (from, from + length_s(timeline))
+}
+
 /// Length of what the timeline covers, s.
-pub(super) fn length_s(timeline: &Timeline) -> f64 {
+fn length_s(timeline: &Timeline) -> f64 {
     let buckets = timeline.tokens.len().max(timeline.outcomes.len());
     let ms: f64 = match buckets.checked_sub(1) {
         Some(last) => last as f64 * timeline.bucket_ms + timeline.bucket_length_ms(last),
@@ -197,7 +209,8 @@ pub(super) fn length_s(timeline: &Timeline) -> f64 {
 
 /// A value per bucket as a line through the buckets' middles; three points per two pixel columns at most.
 fn curve(shapes: &Shapes, panel: &Panel, timeline: &Timeline, values: &[f64], role: Role, tint: Option<f64>) {
-    let middle = |i: usize| (i as f64 * timeline.bucket_ms + timeline.bucket_length_ms(i) / 2.0) / 1000.0;
+    let middle =
+        |i: usize| (timeline.from_ms + i as f64 * timeline.bucket_ms + timeline.bucket_length_ms(i) / 2.0) / 1000.0;
     let mut points = Vec::with_capacity(values.len().min(panel.columns()) + 4);
     // Where buckets are narrower than two pixels, the line is the mean of those that share them, in a band from the
     // smallest to the largest.

@@ -1,7 +1,7 @@
 //! The time to the first token over the run: a mark per success, so that a warm-up, a queue or a stall is seen.
 
 use super::{
-    Drawing, Size, Theme,
+    Across, Drawing, Scale, Size, Theme,
     canvas::{Anchor, Canvas, DIGIT, Panel},
     heads, nothing,
     palette::Role,
@@ -9,7 +9,7 @@ use super::{
     ticks::{step, ticks, top},
 };
 use crate::{
-    metrics::Sample,
+    metrics::{Sample, Window},
     report::format::{count, millis},
     request::{Outcome, RequestRecord},
 };
@@ -22,41 +22,32 @@ const MOST_ROWS: usize = 60;
 /// Side of a mark, px.
 const MARK: f64 = 3.0;
 
-/// How a latency is laid out along its axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scale {
-    /// From zero, lengths compare.
-    #[default]
-    Linear,
-    /// By powers of ten, ratios compare.
-    Log,
-}
-
-/// TTFT of each measured success at the moment it was sent, seconds since `origin_ms`. Of marks that share a pixel
-/// column the lowest and the highest are drawn.
+/// TTFT of each measured success at the moment it was sent, seconds since `origin_ms`, up to `duration_ms` after it; of those
+/// sent in a part of the run, if there is one. Of marks that share a pixel column the lowest and the highest are drawn.
 pub fn ttft_over_time(
     records: &[RequestRecord],
-    origin_ms: f64,
-    duration_ms: f64,
+    (origin_ms, duration_ms): (f64, f64),
+    part: Option<&Window>,
     scale: Scale,
     size: Size,
     theme: Theme,
 ) -> Drawing {
     let head = heads(["sent from (s)", "n", "median", "greatest"]);
-    let points = points(records, origin_ms);
+    let mut points = points(records, origin_ms);
+    if let Some(part) = part {
+        points.retain(|(s, _)| part.contains(origin_ms + s * 1000.0));
+    }
     if points.is_empty() {
         return nothing(size, theme, TITLE, "No TTFT was measured.", head);
     }
     let last_s = points.last().map_or(0.0, |(s, _)| *s);
-    let end_s = if duration_ms.is_finite() {
-        duration_ms / 1000.0
-    } else {
-        0.0
-    }
-    .max(last_s)
-    .max(1e-3);
-    let finding = finding(&points, end_s);
-    let rows = table(&points, end_s);
+    let covered = match part {
+        Some(part) => ((part.from_ms - origin_ms) / 1000.0, (part.to_ms - origin_ms) / 1000.0),
+        None if duration_ms.is_finite() => (0.0, (duration_ms / 1000.0).max(last_s).max(1e-3)),
+        None => (0.0, last_s.max(1e-3)),
+    };
+    let finding = finding(&points, covered);
+    let (rows, middles_s) = table(&points, covered.1 - covered.0);
     let canvas = Canvas::new(size, theme);
     let (width, height) = (f64::from(canvas.size().width), f64::from(canvas.size().height));
     let greatest = points.iter().map(|(_, ms)| *ms).fold(0.0, f64::max);
@@ -74,7 +65,7 @@ pub fn ttft_over_time(
         right: width - 14.0,
         top: 26.0,
         bottom: height - 38.0,
-        x: (0.0, end_s),
+        x: covered,
         y,
     };
     let place = |ms: f64| panel.py(if scale == Scale::Log { ms.max(1e-3).log10() } else { ms });
@@ -83,7 +74,7 @@ pub fn ttft_over_time(
         let what = format!("TTFT, ms{scale}; n = {}", count(points.len() as u64));
         canvas.text(0.0, 12.0, Anchor::Start, Role::Faint, &what);
         canvas.y_axis(shapes, &panel, &marks, |tick| axis_figure(value(tick)));
-        for (s, ms) in extremes(&points, end_s, panel.columns()) {
+        for (s, ms) in extremes(&points, covered, panel.columns()) {
             let (x, y) = (panel.px(s), place(ms));
             let half = MARK / 2.0;
             shapes.bar((x - half, y - half), (x + half, y + half), Role::Tokens);
@@ -95,6 +86,8 @@ pub fn ttft_over_time(
         finding,
         head,
         rows,
+        places: middles_s.into_iter().map(|at| panel.column(at, width)).collect(),
+        across: Some(Across::of(&panel, width, covered, false)),
     }
 }
 
@@ -114,9 +107,9 @@ fn points(records: &[RequestRecord], origin_ms: f64) -> Vec<(f64, f64)> {
 }
 
 /// The least and the greatest of each of `columns` equal columns: at most two points per column.
-fn extremes(points: &[(f64, f64)], end_s: f64, columns: usize) -> Vec<(f64, f64)> {
+fn extremes(points: &[(f64, f64)], (from_s, to_s): (f64, f64), columns: usize) -> Vec<(f64, f64)> {
     let columns = columns.max(1);
-    let column = |s: f64| ((s / end_s * columns as f64) as usize).min(columns - 1);
+    let column = |s: f64| (((s - from_s) / (to_s - from_s) * columns as f64) as usize).min(columns - 1);
     let mut kept = Vec::with_capacity(points.len().min(2 * columns));
     for here in points.chunk_by(|a, b| column(a.0) == column(b.0)) {
         let least = here.iter().min_by(|a, b| a.1.total_cmp(&b.1));
@@ -136,33 +129,34 @@ fn decades(points: &[(f64, f64)], greatest: f64) -> ((f64, f64), Vec<f64>) {
     ((low, high), marks)
 }
 
-/// The sample of those sent in each of equal, round steps of the run; empty steps are left out.
-fn table(points: &[(f64, f64)], end_s: f64) -> Vec<Vec<String>> {
-    let width = step(end_s, MOST_ROWS);
+/// The sample of those sent in each of equal, round steps of the run; empty steps are left out. And each step's middle, s.
+fn table(points: &[(f64, f64)], length_s: f64) -> (Vec<Vec<String>>, Vec<f64>) {
+    let width = step(length_s, MOST_ROWS);
     let slot = |s: f64| (s / width).floor();
     points
         .chunk_by(|a, b| slot(a.0) == slot(b.0))
         .map(|here| {
             let sample = Sample::new(here.iter().map(|(_, ms)| *ms).collect());
-            vec![
+            let cells = vec![
                 axis_figure(slot(here[0].0) * width),
                 count(sample.len()),
                 millis(sample.percentile(50.0)),
                 millis(sample.percentile(100.0)),
-            ]
+            ];
+            (cells, (slot(here[0].0) + 0.5) * width)
         })
-        .collect()
+        .unzip()
 }
 
-fn finding(points: &[(f64, f64)], end_s: f64) -> String {
+fn finding(points: &[(f64, f64)], (from_s, to_s): (f64, f64)) -> String {
     let median = |from: f64, to: f64| {
         let part = points.iter().filter(|(s, _)| *s >= from && *s < to).map(|(_, ms)| *ms);
         Sample::new(part.collect()).percentile(50.0)
     };
-    let third = end_s / 3.0;
-    match (median(0.0, third), median(2.0 * third, f64::INFINITY)) {
+    let third = (to_s - from_s) / 3.0;
+    match (median(from_s, from_s + third), median(to_s - third, f64::INFINITY)) {
         (Some(first), Some(last)) if points.len() >= 6 => format!(
-            "The median TTFT was {} in the first third of the run and {} in the last.",
+            "The median TTFT was {} in the first third and {} in the last.",
             millis(first),
             millis(last)
         ),
@@ -206,7 +200,7 @@ mod tests {
         let points: Vec<(f64, f64)> = (0..100_000)
             .map(|i| (f64::from(i) / 1000.0, f64::from(i * 7919 % 1009)))
             .collect();
-        let kept = extremes(&points, 100.0, 500);
+        let kept = extremes(&points, (0.0, 100.0), 500);
         assert!(kept.len() <= 1000);
         let greatest = |points: &[(f64, f64)]| points.iter().map(|p| p.1).fold(0.0, f64::max);
         assert_eq!(greatest(&kept), greatest(&points));
@@ -224,7 +218,7 @@ mod tests {
             })
             .collect();
         for scale in [Scale::Linear, Scale::Log] {
-            let drawing = ttft_over_time(&records, 0.0, 3000.0, scale, SIZE, Theme::Light);
+            let drawing = ttft_over_time(&records, (0.0, 3000.0), None, scale, SIZE, Theme::Light);
             assert!(drawing.finding.contains(&millis(40.0)) && drawing.finding.contains(&millis(900.0)));
             let told: u64 = drawing.rows.iter().map(|row| row[1].parse::<u64>().unwrap()).sum();
             assert_eq!(told, 30);
@@ -238,9 +232,9 @@ mod tests {
             record(0.0, 0.0, Outcome::Succeeded),
             record(f64::NAN, 3.0, Outcome::Succeeded),
         ];
-        let drawing = ttft_over_time(&records, 0.0, 0.0, Scale::Log, SIZE, Theme::Dark);
+        let drawing = ttft_over_time(&records, (0.0, 0.0), None, Scale::Log, SIZE, Theme::Dark);
         assert!(!drawing.svg.contains("NaN"));
-        let none = ttft_over_time(&[], 0.0, 1000.0, Scale::Log, SIZE, Theme::Dark);
+        let none = ttft_over_time(&[], (0.0, 1000.0), None, Scale::Log, SIZE, Theme::Dark);
         assert!(none.rows.is_empty());
     }
 }

@@ -23,7 +23,7 @@ pub use groups::{FailureGroup, failure_groups};
 pub use latencies::{e2e_ms, tpot_ms, ttft_ms};
 pub use series::{PairedDifference, knee, paired_difference};
 pub use summary::{OutcomeCounts, Samples, Summary, samples, summarize, summarize_window};
-pub use timeline::{Timeline, timeline};
+pub use timeline::{Timeline, timeline, timeline_of_part};
 pub use window::{Window, steady_window};
 
 #[cfg(test)]

@@ -226,6 +226,28 @@ fn what_lies_outside_the_window_is_not_lost() {
 }
 
 #[test]
+fn the_timeline_of_a_part_leaves_out_what_lies_outside() {
+    let records = [
+        success(&[0, 300_000, 620_000], &[1, 4, 5]),
+        record(Outcome::Truncated, &[10_000, 480_000], &[]),
+    ];
+    let whole = timeline(&records, 100.0, 620.0, 250.0);
+    let part = Window {
+        from_ms: 350.0,
+        to_ms: 600.0,
+    };
+    let line = timeline_of_part(&records, 100.0, &part, 250.0);
+    assert_eq!((line.from_ms, line.tokens.len()), (250.0, 1));
+    // Its one bucket is the second of the whole run's.
+    assert_eq!(
+        (line.tokens[0], line.discarded[0]),
+        (whole.tokens[1], whole.discarded[1])
+    );
+    assert_eq!(line.outcomes[0], whole.outcomes[1]);
+    assert_eq!(line.in_flight[0], whole.in_flight[1]);
+}
+
+#[test]
 fn the_frames_share_the_output_the_server_counted() {
     let mut request = success(&[0, 50_000, 300_000, 310_000], &[]);
     request.tokens.output = Some(10);

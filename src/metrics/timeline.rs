@@ -1,6 +1,6 @@
 //! The run over time, in equal buckets.
 
-use super::{OutcomeCounts, tokens::frame_tokens};
+use super::{OutcomeCounts, Window, tokens::frame_tokens};
 use crate::request::{Outcome, RequestRecord};
 
 /// Most buckets a timeline has: a longer run gets wider ones.
@@ -11,6 +11,8 @@ const MOST_BUCKETS: f64 = 20_000.0;
 pub struct Timeline {
     /// Start of the first bucket, ms since the run began.
     pub origin_ms: f64,
+    /// The same, ms since the measured window began: 0 unless the timeline is of a part of the run.
+    pub from_ms: f64,
     /// Width of a bucket, ms.
     pub bucket_ms: f64,
     /// Length of what is covered, ms. The last bucket ends there, so it may be shorter than the others.
@@ -40,6 +42,18 @@ impl Timeline {
 /// Lays the measured requests (no warm-up) out over `[origin_ms, origin_ms + duration_ms]`. What lies outside goes into
 /// the first or last bucket, so that nothing is lost. Buckets are widened where there would be more than 20,000.
 pub fn timeline(records: &[RequestRecord], origin_ms: f64, duration_ms: f64, bucket_ms: f64) -> Timeline {
+    lay_out(records, origin_ms, duration_ms, bucket_ms, true)
+}
+
+/// The same for a part of the run, without what lies outside it; `measured_from_ms` is when the measured window began.
+pub fn timeline_of_part(records: &[RequestRecord], measured_from_ms: f64, part: &Window, bucket_ms: f64) -> Timeline {
+    Timeline {
+        from_ms: part.from_ms - measured_from_ms,
+        ..lay_out(records, part.from_ms, part.duration_ms(), bucket_ms, false)
+    }
+}
+
+fn lay_out(records: &[RequestRecord], origin_ms: f64, duration_ms: f64, bucket_ms: f64, outside: bool) -> Timeline {
     let mut timeline = Timeline {
         origin_ms,
         bucket_ms,
@@ -57,22 +71,35 @@ pub fn timeline(records: &[RequestRecord], origin_ms: f64, duration_ms: f64, buc
     timeline.discarded = vec![0.0; buckets];
     timeline.outcomes = vec![OutcomeCounts::default(); buckets];
     let width = timeline.bucket_ms;
-    // A cast from f64 saturates at 0 for what lies before the first bucket.
-    let bucket = |at_ms: f64| (((at_ms - origin_ms) / width) as usize).min(buckets - 1);
+    let covered = Window {
+        from_ms: origin_ms,
+        to_ms: origin_ms + duration_ms,
+    };
+    let bucket = |at_ms: f64| {
+        let counts = outside || covered.contains(at_ms);
+        // A cast from f64 saturates at 0 for what lies before the first bucket.
+        counts.then(|| (((at_ms - origin_ms) / width) as usize).min(buckets - 1))
+    };
 
     let mut flight = Flight::new(buckets);
     for record in records.iter().filter(|r| !r.warmup) {
         let times = &record.times;
-        timeline.outcomes[bucket(times.ended_ms)].add(record.outcome);
+        if let Some(bucket) = bucket(times.ended_ms) {
+            timeline.outcomes[bucket].add(record.outcome);
+        }
         let place = |at_ms: f64| (at_ms.clamp(origin_ms, origin_ms + duration_ms) - origin_ms) / width;
         flight.add(place(times.dispatched_ms), place(times.ended_ms));
         if record.outcome == Outcome::Succeeded {
             for (at_ms, tokens) in frame_tokens(record) {
-                timeline.tokens[bucket(at_ms)] += tokens;
+                if let Some(bucket) = bucket(at_ms) {
+                    timeline.tokens[bucket] += tokens;
+                }
             }
         } else {
             for at_us in &record.marks.at_us {
-                timeline.discarded[bucket(times.dispatched_ms + f64::from(*at_us) / 1000.0)] += 1.0;
+                if let Some(bucket) = bucket(times.dispatched_ms + f64::from(*at_us) / 1000.0) {
+                    timeline.discarded[bucket] += 1.0;
+                }
             }
         }
     }

@@ -168,6 +168,7 @@ impl Live {
         let sum = |values: &[f64]| values[first..].chunks(merge).map(|chunk| chunk.iter().sum()).collect();
         Timeline {
             origin_ms: 0.0,
+            from_ms: 0.0,
             bucket_ms: TokenBucket::WIDTH_MS * merge as f64,
             duration_ms: (self.elapsed_ms - first as f64 * TokenBucket::WIDTH_MS).max(0.0),
             tokens: sum(&self.buckets.tokens),
@@ -265,7 +266,13 @@ pub fn LiveView(config: RunConfig) -> impl IntoView {
         live.with(|live| {
             let origin_ms = live.first_bucket as f64 * TokenBucket::WIDTH_MS;
             let duration_ms = live.elapsed_ms - origin_ms;
-            chart::server_load(&live.server_load, origin_ms, duration_ms, half.get(), Theme::Light)
+            chart::server_load(
+                &live.server_load,
+                (origin_ms, duration_ms),
+                None,
+                half.get(),
+                Theme::Light,
+            )
         })
     });
     view! {

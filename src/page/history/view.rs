@@ -170,7 +170,11 @@ fn Row(entry: Entry, editing: RwSignal<Option<String>>) -> impl IntoView {
     let verdict = Some(facts.verdict).filter(|verdict| *verdict != Verdict::Trustworthy);
     // The name that a run gets says when it was.
     let when = browser::date_and_time(facts.started_unix_ms);
-    let when = if entry.name.contains(&when) { String::new() } else { format!(" · {when}") };
+    let when = if entry.name.contains(&when) {
+        String::new()
+    } else {
+        format!(" · {when}")
+    };
     let line = format!("{}{when} · {}", facts.words(), format::bytes(entry.bytes));
     let server = Some(&facts.server)
         .filter(|server| !server.is_empty() && !facts.simulated)

@@ -102,23 +102,23 @@ pub fn ResultView(document: Arc<Document>) -> impl IntoView {
         .collect_view();
     view! {
         <article class="result">
-            <Overview document=document.clone() shown filter />
+            <Overview document=document.clone() shown window filter />
             <nav class="sections" aria-label="Sections of the result">{links}</nav>
             <WindowSection document=document.clone() timeline window />
             {move || view! { <LatencySection document=shown.get() /><GoodputSection document=shown.get() slo /> }}
             <SteadySection document=document.clone() />
-            <OverTime document=document.clone() timeline />
+            <OverTime document=document.clone() timeline window />
             {move || {
                 view! {
                     <SpreadSection samples=metrics::samples(&shown.get().requests) />
                     <FailureSection document=shown.get() filter />
                     <WaterfallSection document=shown.get() />
                     <RequestTable document=shown.get() filter />
+                    <TokenSection document=shown.get() />
                 }
             }}
-            <TokenSection document=document.clone() />
-            <SglangSection document=document.clone() />
-            <WorkloadSection document=document.clone() />
+            <SglangSection shown />
+            {move || view! { <WorkloadSection document=shown.get() /> }}
             <ServerSection document=document.clone() />
             <ClientSection document />
         </article>
@@ -139,35 +139,58 @@ fn ServerSection(document: Arc<Document>) -> impl IntoView {
     })
 }
 
+/// The course of the run, or of the chosen part of it; a drag over a chart chooses another part.
 #[component]
-fn OverTime(document: Arc<Document>, timeline: StoredValue<Timeline>) -> impl IntoView {
+fn OverTime(
+    document: Arc<Document>,
+    timeline: StoredValue<Timeline>,
+    window: RwSignal<Option<Window>>,
+) -> impl IntoView {
     let page = Page::get();
     let size = Signal::derive(move || chart_size(page.width.get(), 240));
     let log = RwSignal::new(false);
-    let loads = document.clone();
+    let measured = (document.measured_from_ms, document.duration_ms);
+    let (loads, course) = (document.clone(), document.clone());
+    let timeline = Memo::new(move |_| match window.get() {
+        Some(part) => course.course_of(&part),
+        None => timeline.get_value(),
+    });
     let throughput =
-        Signal::derive(move || timeline.with_value(|t| chart::throughput_over_time(t, size.get(), Theme::Light)));
-    let outcomes =
-        Signal::derive(move || timeline.with_value(|t| chart::outcomes_over_time(t, size.get(), Theme::Light)));
+        Signal::derive(move || timeline.with(|t| chart::throughput_over_time(t, size.get(), Theme::Light)));
+    let outcomes = Signal::derive(move || timeline.with(|t| chart::outcomes_over_time(t, size.get(), Theme::Light)));
     let ttft = Signal::derive(move || {
         let scale = if log.get() { Scale::Log } else { Scale::Linear };
-        let (origin, duration) = (document.measured_from_ms, document.duration_ms);
-        chart::ttft_over_time(&document.requests, origin, duration, scale, size.get(), Theme::Light)
+        let part = window.get();
+        chart::ttft_over_time(
+            &document.requests,
+            measured,
+            part.as_ref(),
+            scale,
+            size.get(),
+            Theme::Light,
+        )
+    });
+    let choose = Callback::new(move |range: Option<(f64, f64)>| {
+        window.set(range.map(|(from_s, to_s)| Window {
+            from_ms: measured.0 + from_s * 1000.0,
+            to_ms: measured.0 + to_s * 1000.0,
+        }));
     });
     let server_load = (!loads.server_load.is_empty()).then(|| {
         let drawing = Signal::derive(move || {
-            let (origin, duration) = (loads.measured_from_ms, loads.duration_ms);
-            chart::server_load(&loads.server_load, origin, duration, size.get(), Theme::Light)
+            let part = window.get();
+            chart::server_load(&loads.server_load, measured, part.as_ref(), size.get(), Theme::Light)
         });
-        view! { <ChartView title="Load that the server told of" drawing /> }
+        view! { <ChartView title="Load that the server told of" drawing on_range=choose /> }
     });
     view! {
         <section id="over-time" aria-labelledby="over-time-title">
             <h2 id="over-time-title">"Over time"</h2>
+            <p class="quiet small">"Drag over a chart to see a part of the run; double-click for the whole of it."</p>
             <div class="charts">
-                <ChartView title="Output tokens over time" drawing=throughput />
-                <ChartView title="Requests ended over time" drawing=outcomes />
-                <ChartView title="Time to first token over time" drawing=ttft />
+                <ChartView title="Output tokens over time" drawing=throughput on_range=choose />
+                <ChartView title="Requests ended over time" drawing=outcomes on_range=choose />
+                <ChartView title="Time to first token over time" drawing=ttft on_range=choose />
                 {server_load}
             </div>
             <label class="small">

@@ -9,7 +9,7 @@ use super::{
     share::{Share, file_name},
 };
 use crate::{
-    metrics::Distribution,
+    metrics::{Distribution, Window},
     page::{
         browser,
         parts::{Figure, VerdictBadge},
@@ -26,6 +26,8 @@ pub fn Overview(
     document: Arc<Document>,
     /// The part of it that the headline figures are of.
     shown: RwSignal<Arc<Document>>,
+    /// That part, if it is not the whole.
+    window: RwSignal<Option<Window>>,
     filter: RwSignal<Filter>,
 ) -> impl IntoView {
     let page = Page::get();
@@ -74,8 +76,8 @@ pub fn Overview(
             .then(|| {
                 view! { <ul class="reasons">{document.client.reasons.iter().map(|reason| view! { <li>{reason.clone()}</li> }).collect_view()}</ul> }
             })}
-        {move || view! { <Headline document=shown.get() /> }}
-        <Outcomes document filter />
+        {move || view! { <Headline document=shown.get() part=window.get().is_some() /> }}
+        {move || view! { <Outcomes document=shown.get() part=window.get().is_some() filter /> }}
     }
 }
 
@@ -126,7 +128,12 @@ fn p99(values: &Distribution) -> String {
 
 /// The few figures that matter first.
 #[component]
-pub fn Headline(document: Arc<Document>) -> impl IntoView {
+pub fn Headline(
+    document: Arc<Document>,
+    /// Whether it is of a part of the run.
+    #[prop(optional)]
+    part: bool,
+) -> impl IntoView {
     let summary = &document.summary;
     let failed = match summary.failed {
         0 => "0".to_owned(),
@@ -176,24 +183,24 @@ pub fn Headline(document: Arc<Document>) -> impl IntoView {
             <Figure
                 label="Failed"
                 value=failed
-                detail=format!("of {} sent", format::count(summary.sent.into()))
+                detail=format!("of {} {}", format::count(summary.sent.into()), if part { "that ended" } else { "sent" })
                 alarming=Signal::stored(summary.failed > 0)
             />
         </div>
     }
 }
 
-/// The outcomes, which add up to what was sent.
+/// The outcomes, which add up to what was sent, or to what ended in a part of the run.
 #[component]
-fn Outcomes(document: Arc<Document>, filter: RwSignal<Filter>) -> impl IntoView {
+fn Outcomes(document: Arc<Document>, part: bool, filter: RwSignal<Filter>) -> impl IntoView {
     let counts: Vec<(Outcome, u32)> = Outcome::ALL
         .into_iter()
         .filter_map(|outcome| Some((outcome, *document.summary.outcomes.get(outcome.name())?)))
         .collect();
     let sent = document.summary.sent;
     let unsent = match document.config.load.duration_s {
-        None => document.config.requests.saturating_sub(sent),
-        Some(_) => 0,
+        None if !part => document.config.requests.saturating_sub(sent),
+        _ => 0,
     };
     let warmup_failed = document
         .warmup
@@ -212,7 +219,7 @@ fn Outcomes(document: Arc<Document>, filter: RwSignal<Filter>) -> impl IntoView 
     });
     view! {
         <section class="outcome-sum" aria-label="Outcomes">
-            <span>{format!("{} sent", format::count(sent.into()))}</span>
+            <span>{format!("{} {}", format::count(sent.into()), if part { "ended in this part" } else { "sent" })}</span>
             <span aria-hidden="true">"="</span>
             {counts
                 .into_iter()

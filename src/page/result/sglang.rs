@@ -8,7 +8,10 @@ use crate::{metrics::sglang, report::Document};
 
 /// A switch, and the table of `sglang.benchmark.serving` when it is on.
 #[component]
-pub fn SglangSection(document: Arc<Document>) -> impl IntoView {
+pub fn SglangSection(
+    /// The run, or the part of it that is shown.
+    shown: RwSignal<Arc<Document>>,
+) -> impl IntoView {
     let on = RwSignal::new(false);
     view! {
         <section id="sglang" aria-labelledby="sglang-title">
@@ -24,6 +27,7 @@ pub fn SglangSection(document: Arc<Document>) -> impl IntoView {
             {move || {
                 on.get()
                     .then(|| {
+                        let document = shown.get();
                         let figures = sglang::figures(&document.requests, &document.config, document.duration_ms);
                         view! { <div class="scroll"><pre>{sglang::table(&figures, &document.config)}</pre></div> }
                     })

@@ -220,6 +220,12 @@ fn SweepCharts(series: Arc<Series>) -> impl IntoView {
     let load_unit = load_unit(&series);
     let slo = series.config.slo;
     let points = StoredValue::new(series.by_load());
+    let runs = series.clone();
+    let open = Callback::new(move |row: usize| {
+        if let Some(position) = points.with_value(|points| points.get(row).map(|point| point.position)) {
+            page.open_point(&runs, position);
+        }
+    });
     let drawing = move |axes: SweepAxes| {
         Signal::derive(move || points.with_value(|points| chart::sweep(points, axes, size.get(), Theme::Light)))
     };
@@ -249,11 +255,12 @@ fn SweepCharts(series: Arc<Series>) -> impl IntoView {
     Some(view! {
         <section id="sweep" aria-labelledby="sweep-title">
             <h2 id="sweep-title">"Throughput against latency"</h2>
+            <p class="quiet small">"Click a dot to open its run."</p>
             <div class="charts">
-                <ChartView title="TTFT" drawing=ttft />
-                <ChartView title="TPOT" drawing=tpot />
-                <ChartView title="E2E" drawing=e2e />
-                <ChartView title="Kept objectives and failures" drawing=shares />
+                <ChartView title="TTFT" drawing=ttft on_row=open />
+                <ChartView title="TPOT" drawing=tpot on_row=open />
+                <ChartView title="E2E" drawing=e2e on_row=open />
+                <ChartView title="Kept objectives and failures" drawing=shares on_row=open />
             </div>
         </section>
     })

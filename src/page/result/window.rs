@@ -106,10 +106,12 @@ pub fn WindowSection(
         let document = document.clone();
         move |_| window.set(steady_window(&document.requests, STEADY))
     };
-    let told = move || match window.get() {
-        None => "The figures are of the whole run. Drag over the strip to see a part of it.".to_owned(),
+    let told = move || {
+        match window.get() {
+        None => "The figures are of the whole run. Drag over the strip, or over a chart of what was over time, to see a part of it."
+            .to_owned(),
         Some(w) => format!(
-            "The figures are of the {} from {:.2}\u{202f}s on: latencies and outcomes of the {} requests that ended in it, tokens that arrived in it. Outcomes at the top and what is drawn over time stay those of the whole run.",
+            "The figures are of the {} from {:.2}\u{202f}s on: latencies and outcomes of the {} requests that ended in it, tokens that arrived in it.",
             format::millis(w.duration_ms()),
             (w.from_ms - from_ms) / 1000.0,
             format::count(
@@ -120,6 +122,7 @@ pub fn WindowSection(
                     .count() as u64
             ),
         ),
+    }
     };
     Some(view! {
         <section id="window" aria-labelledby="window-title">

@@ -11,7 +11,7 @@ use super::{
     load_words,
 };
 use crate::{
-    chart::{self, Drawing, Scale, Size, Theme},
+    chart::{self, Drawing, Scale, Size, Theme, View},
     config::link::to_query,
     health::Verdict,
     metrics::{self, Distribution, FailureGroup, Sample, term},
@@ -252,7 +252,7 @@ fn facts_list(out: &mut String, facts: &[(String, String)]) {
 }
 
 fn charts(out: &mut String, document: &Document) {
-    let (from_ms, length_ms) = (document.measured_from_ms, document.duration_ms);
+    let measured = (document.measured_from_ms, document.duration_ms);
     let records = &document.requests;
     let timeline = document.course();
     let samples = metrics::samples(records);
@@ -268,10 +268,10 @@ fn charts(out: &mut String, document: &Document) {
         "Requests ended over time",
         &chart::outcomes_over_time(&timeline, CHART, light),
     );
-    let ttft = chart::ttft_over_time(records, from_ms, length_ms, Scale::Linear, CHART, light);
+    let ttft = chart::ttft_over_time(records, measured, None, Scale::Linear, CHART, light);
     chart_box(out, "Time to first token over time", &ttft);
     if !document.server_load.is_empty() {
-        let load = chart::server_load(&document.server_load, from_ms, length_ms, CHART, light);
+        let load = chart::server_load(&document.server_load, measured, None, CHART, light);
         chart_box(out, "Load that the server told of", &load);
     }
     out.push_str("</div>\n<h2>How latencies are spread</h2>\n<div class=\"charts\">\n");
@@ -285,12 +285,12 @@ fn charts(out: &mut String, document: &Document) {
         chart_box(
             out,
             &format!("{name}: histogram"),
-            &chart::histogram(name, sample, CHART, light),
+            &chart::histogram(name, sample, View::default(), CHART, light),
         );
         chart_box(
             out,
             &format!("{name}: cumulative"),
-            &chart::cdf(name, sample, CHART, light),
+            &chart::cdf(name, sample, View::default(), CHART, light),
         );
     }
     out.push_str("</div>\n");

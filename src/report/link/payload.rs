@@ -325,6 +325,7 @@ impl Course {
         }
         Some(Timeline {
             origin_ms,
+            from_ms: 0.0,
             bucket_ms,
             duration_ms,
             tokens,
