@@ -99,10 +99,11 @@ const STATISTICS: [&str; 6] = ["", "mean", "median", "p90", "p95", "p99"];
 
 /// Compares a run with the baseline. `threshold`: the share of change from which on it is told, such as 0.05.
 pub fn compare(baseline: &Subject, other: &Subject, threshold: f64) -> Comparison {
-    let by = common(baseline, other);
     let mut rows = Vec::new();
-    let order = by.map(|by| ORDER.map(|(id, more_is_better, decides)| (id, more_is_better, decides, by)));
-    for (id, more_is_better, decides, by) in order.into_iter().flatten() {
+    for (id, more_is_better, decides) in ORDER {
+        let Some(by) = common(baseline, other, id) else {
+            continue;
+        };
         let samples = bootstrap::Pair::of(baseline, other, id, by);
         for stat in STATISTICS {
             let key = (id, stat, by);
@@ -150,18 +151,16 @@ pub fn compare(baseline: &Subject, other: &Subject, threshold: f64) -> Compariso
     };
     Comparison {
         rows,
-        differing: differing(baseline, other, by),
+        differing: differing(baseline, other),
         failures,
         verdict,
     }
 }
 
-/// The definition that both follow: the glossary's, else that of the tool which wrote one of them.
-fn common(a: &Subject, b: &Subject) -> Option<By> {
-    let has = |subject: &Subject, by: By| subject.figures.keys().any(|key| key.2 == by);
-    [By::Streamgauge, By::Sglang, By::Vllm]
-        .into_iter()
-        .find(|by| has(a, *by) && has(b, *by))
+/// The definition of a figure that both follow: the glossary's, else that of the tool which wrote one of them.
+fn common(a: &Subject, b: &Subject, id: &str) -> Option<By> {
+    let has = |subject: &Subject, by: By| subject.figures.keys().any(|key| key.0 == id && key.2 == by);
+    By::ALL.into_iter().find(|by| has(a, *by) && has(b, *by))
 }
 
 fn direction(change: f64, interval: Option<(f64, f64)>, threshold: f64, more_is_better: bool) -> Direction {
@@ -195,12 +194,12 @@ fn failures(a: &Subject, b: &Subject) -> Option<Direction> {
 }
 
 /// Figures by definitions that only one of them follows.
-fn differing(a: &Subject, b: &Subject, by: Option<By>) -> Vec<(Key, f64, &'static str)> {
+fn differing(a: &Subject, b: &Subject) -> Vec<(Key, f64, &'static str)> {
     let mut found = Vec::new();
     for (subject, another) in [(a, b), (b, a)] {
         for (key, value) in &subject.figures {
             let (id, stat, theirs) = *key;
-            let alone = Some(theirs) != by && theirs == subject.tool && !another.figures.contains_key(key);
+            let alone = theirs == subject.tool && common(a, b, id).is_none() && !another.figures.contains_key(key);
             if alone
                 && matches!(stat, "" | "median")
                 && let Some(how) = theirs.difference(id)

@@ -146,6 +146,29 @@ fn definitions_that_differ_are_shown_and_not_compared() {
 }
 
 #[test]
+fn another_tool_s_figures_are_compared_where_it_defines_them_alike() {
+    let export = include_str!("../../tests/other_tools/aiperf_0.13.0.json");
+    let aiperf = crate::import::read("aiperf", export).unwrap().remove(0);
+    let found = compare(&subject(&run(1, 100, 1.0, 0.0)), &aiperf, DEFAULT_THRESHOLD);
+    let compared: Vec<_> = found.rows.iter().map(|row| (row.key.0, row.key.2)).collect();
+    assert!(compared.contains(&("ttft_ms", By::Streamgauge)), "{compared:?}");
+    assert!(
+        !compared
+            .iter()
+            .any(|(id, _)| matches!(*id, "itl_ms" | "output_throughput"))
+    );
+    let differing: Vec<_> = found.differing.iter().map(|(key, ..)| key.0).collect();
+    assert!(
+        differing.contains(&"itl_ms") && differing.contains(&"output_throughput"),
+        "{differing:?}"
+    );
+    // Two runs of one tool are compared by all of its figures.
+    let alike = compare(&aiperf, &aiperf, DEFAULT_THRESHOLD);
+    assert!(alike.rows.iter().any(|row| row.key == ("itl_ms", "median", By::Aiperf)));
+    assert!(alike.differing.is_empty());
+}
+
+#[test]
 fn what_stands_against_a_comparison_is_said() {
     let (mut a, mut b) = (run(1, 20, 1.0, 0.0), run(2, 20, 1.0, 0.0));
     (a.server.model, b.server.model) = ("small".to_owned(), "large".to_owned());

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{By, ImportError, Key, Subject};
+use crate::metrics::floor;
 
 /// The objects of a file: a whole JSON object or array, or one object per line. Blank lines are passed over.
 pub fn lines(text: &str) -> Result<Vec<Value>, ImportError> {
@@ -50,6 +51,9 @@ fn without_nan(text: &str) -> String {
     out
 }
 
+/// The statistics of a latency, each with the JSON pointer to it: mean, median, p90, p95, p99.
+pub type Names = [(&'static str, &'static str); 5];
+
 /// Puts what another tool tells under its names into a subject.
 pub struct Reader<'a> {
     pub map: &'a Map<String, Value>,
@@ -85,8 +89,38 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Where a tool keeps the statistics of one latency in an object: those it has under `names`, in ms. A percentile that
+    /// `n` values cannot bear is passed over.
+    pub fn statistics(&mut self, id: &'static str, by: By, of: Option<&Value>, names: &Names, scale: f64, n: u64) {
+        let Some(of) = of else { return };
+        for (stat, name) in names.iter().copied() {
+            let p = match stat {
+                "p90" => 90.0,
+                "p95" => 95.0,
+                "p99" => 99.0,
+                _ => 50.0,
+            };
+            let value = of.pointer(name).and_then(Value::as_f64);
+            if let Some(value) = value.filter(|value| value.is_finite() && n >= floor(p)) {
+                self.subject.figures.insert((id, stat, by), value * scale);
+            }
+        }
+    }
+
+    /// A rate or another single figure, wherever it stands.
+    pub fn single(&mut self, key: Key, value: Option<&Value>) {
+        if let Some(value) = value.and_then(Value::as_f64).filter(|value| value.is_finite()) {
+            self.subject.figures.insert(key, value);
+        }
+    }
+
     pub fn fact(&mut self, what: &'static str, name: &str) {
-        let words = match self.map.get(name) {
+        self.fact_of(what, self.map.get(name));
+    }
+
+    /// The same of a value that stands deeper.
+    pub fn fact_of(&mut self, what: &'static str, value: Option<&Value>) {
+        let words = match value {
             None | Some(Value::Null) => return,
             Some(Value::String(text)) => text.clone(),
             Some(other) => other.to_string(),

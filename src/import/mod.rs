@@ -2,12 +2,17 @@
 //!
 //! Two figures are compared only if they mean the same: each carries whose definition it follows.
 
+mod aiperf;
+mod guidellm;
+mod inference_perf;
 mod json;
 mod ours;
 mod sglang;
 mod vllm;
 
 use std::{collections::BTreeMap, fmt};
+
+use serde_json::Value;
 
 use crate::{
     health::Verdict,
@@ -24,9 +29,25 @@ pub enum By {
     Sglang,
     /// That of `vllm bench serve`.
     Vllm,
+    /// That of AIPerf.
+    Aiperf,
+    /// That of GuideLLM.
+    Guidellm,
+    /// That of inference-perf.
+    InferencePerf,
 }
 
 impl By {
+    /// All, the glossary's first: of two that both runs follow the first is taken.
+    pub const ALL: [Self; 6] = [
+        Self::Streamgauge,
+        Self::Sglang,
+        Self::Vllm,
+        Self::Aiperf,
+        Self::Guidellm,
+        Self::InferencePerf,
+    ];
+
     /// How it differs from the glossary's, where it does.
     pub fn difference(self, id: &str) -> Option<&'static str> {
         match (self, id) {
@@ -38,6 +59,12 @@ impl By {
             (Self::Vllm, "e2e_ms") => Some("runs to the last message"),
             (Self::Vllm, "tpot_ms") => Some("is taken from its own TTFT and E2E"),
             (Self::Vllm, "itl_ms") => Some("is the gap between messages, whatever tokens each brought"),
+            (Self::Aiperf, "itl_ms") => {
+                Some("is its inter-chunk latency: the gap between messages, whatever tokens each brought")
+            }
+            (Self::Guidellm, "tpot_ms") => Some("is what it calls ITL, with each request weighed by its tokens"),
+            (Self::Guidellm | Self::InferencePerf, "e2e_ms") => Some("runs to the end of the body"),
+            (Self::InferencePerf, "itl_ms") => Some("is 0 between the tokens of one message"),
             _ => Some("is over requests that it took for successes, failures inside a 200 stream among them"),
         }
     }
@@ -48,6 +75,9 @@ impl By {
             Self::Streamgauge => "Streamgauge",
             Self::Sglang => "sglang.benchmark.serving",
             Self::Vllm => "vllm bench serve",
+            Self::Aiperf => "AIPerf",
+            Self::Guidellm => "GuideLLM",
+            Self::InferencePerf => "inference-perf",
         }
     }
 }
@@ -100,7 +130,7 @@ impl fmt::Display for ImportError {
         match self {
             Self::Unknown => write!(
                 f,
-                "This is no result that can be compared. It reads results of this page (JSON, HTML), JSONL of sglang.benchmark.serving and JSON of vllm bench serve."
+                "This is no result that can be compared. It reads results of this page (JSON, HTML), JSONL of sglang.benchmark.serving, JSON of vllm bench serve, profile_export_aiperf.json of AIPerf, the JSON report of GuideLLM and lifecycle reports of inference-perf."
             ),
             Self::Ours(error) => error.fmt(f),
             Self::Line(line, why) => write!(f, "Line {line} is no JSON ({why}). Is the file whole?"),
@@ -115,6 +145,16 @@ impl fmt::Display for ImportError {
 }
 
 impl std::error::Error for ImportError {}
+
+/// How a format with one run to an object is told, and how it is read.
+type Format = (fn(&Value) -> bool, fn(&str, &Value) -> Result<Subject, ImportError>);
+
+const ONE_RUN: [Format; 4] = [
+    (vllm::is_one, vllm::read),
+    (sglang::is_one, sglang::read),
+    (aiperf::is_one, aiperf::read),
+    (inference_perf::is_one, inference_perf::read),
+];
 
 /// The runs in a file. What it is is told by looking; `name` is the file's.
 ///
@@ -133,25 +173,27 @@ pub fn read(name: &str, text: &str) -> Result<Vec<Subject>, ImportError> {
     }
     let lines = json::lines(text)?;
     let several = lines.len() > 1;
-    let subjects: Result<Vec<Option<Subject>>, ImportError> = lines
-        .iter()
-        .enumerate()
-        .map(|(i, line)| {
-            let name = if several {
-                format!("{name}, line {}", i + 1)
-            } else {
-                name.to_owned()
-            };
-            if vllm::is_one(line) {
-                vllm::read(&name, line).map(Some)
-            } else if sglang::is_one(line) {
-                sglang::read(&name, line).map(Some)
-            } else {
-                Ok(None)
+    let mut subjects = Vec::new();
+    for (i, line) in lines.iter().enumerate() {
+        let name = if several {
+            format!("{name}, line {}", i + 1)
+        } else {
+            name.to_owned()
+        };
+        if let Some(benchmarks) = guidellm::benchmarks(line) {
+            for (i, benchmark) in benchmarks.iter().enumerate() {
+                let name = match benchmarks.len() {
+                    1 => name.clone(),
+                    _ => format!("{name}, benchmark {}", i + 1),
+                };
+                subjects.push(guidellm::read(&name, benchmark)?);
             }
-        })
-        .collect();
-    let subjects: Vec<Subject> = subjects?.into_iter().flatten().collect();
+            continue;
+        }
+        if let Some((_, read)) = ONE_RUN.into_iter().find(|(is_one, _)| is_one(line)) {
+            subjects.push(read(&name, line)?);
+        }
+    }
     if subjects.is_empty() {
         return Err(ImportError::Unknown);
     }

@@ -109,3 +109,94 @@ fn words_in_strings_are_not_numbers() {
         serde_json::json!({"a": null, "b": "NaN \" Infinity", "c": [null, 1]})
     );
 }
+
+/// Reports that the tools wrote, cut to the keys that are read: SGLang on a CPU, and a server with failures.
+const GUIDELLM: &str = include_str!("../../tests/other_tools/guidellm_0.8.1.json");
+const GUIDELLM_FAILURES: &str = include_str!("../../tests/other_tools/guidellm_0.8.1_failures.json");
+const AIPERF: &str = include_str!("../../tests/other_tools/aiperf_0.13.0.json");
+const AIPERF_FAILURES: &str = include_str!("../../tests/other_tools/aiperf_0.13.0_failures.json");
+const INFERENCE_PERF_STAGE: &str = include_str!("../../tests/other_tools/inference_perf_0.7.0_stage_0.json");
+const INFERENCE_PERF_ALL: &str = include_str!("../../tests/other_tools/inference_perf_0.7.0_summary.json");
+
+fn figure(subject: &Subject, id: &'static str, stat: &'static str, by: By) -> f64 {
+    let value = subject.figures.get(&(id, stat, by));
+    *value.unwrap_or_else(|| panic!("{id} {stat} {by:?} in {:?}", subject.figures))
+}
+
+#[test]
+fn a_report_of_guidellm_is_a_run_per_benchmark() {
+    let runs = read("report.json", GUIDELLM).unwrap();
+    assert_eq!(runs.len(), 2);
+    assert_eq!(runs[1].name, "report.json, benchmark 2");
+    assert!(runs[1].facts.contains(&("concurrency", "2".to_owned())));
+    assert_eq!(runs[0].model.as_deref(), Some("tiny"));
+    assert_eq!(figure(&runs[0], "ttft_ms", "median", By::Streamgauge), 18.9135);
+    // Its latency is in seconds, and runs to the end of the body.
+    let e2e = figure(&runs[0], "e2e_ms", "mean", By::Guidellm);
+    assert!((60.0..90.0).contains(&e2e), "{e2e}");
+    assert!(
+        !runs[0].figures.keys().any(|key| key.1 == "p99"),
+        "12 requests bear no p99"
+    );
+    let failed = one(GUIDELLM_FAILURES);
+    assert_eq!(failed.outcomes, Some((18, 12)));
+    assert!((figure(&failed, "request_throughput", "", By::Guidellm) - 15.6921).abs() < 1e-3);
+}
+
+#[test]
+fn an_export_of_aiperf_keeps_what_is_defined_alike() {
+    let run = one(AIPERF);
+    assert_eq!((run.tool, run.outcomes), (By::Aiperf, Some((12, 0))));
+    assert_eq!(figure(&run, "ttft_ms", "median", By::Streamgauge), 29.4457);
+    assert_eq!(figure(&run, "e2e_ms", "mean", By::Streamgauge), 116.589);
+    // What it calls inter-token latency is one average per request.
+    assert_eq!(figure(&run, "tpot_ms", "mean", By::Streamgauge), 12.3001);
+    assert_eq!(figure(&run, "itl_ms", "median", By::Aiperf), 8.55378);
+    for fact in [
+        ("concurrency", "2"),
+        ("requests", "12"),
+        ("input tokens", "32.0"),
+        ("output tokens", "8.0"),
+    ] {
+        assert!(
+            run.facts.contains(&(fact.0, fact.1.to_owned())),
+            "{fact:?} in {:?}",
+            run.facts
+        );
+    }
+    let failed = one(AIPERF_FAILURES);
+    assert_eq!(failed.outcomes, Some((20, 10)));
+    let export: Value = serde_json::from_str(AIPERF).unwrap();
+    let old = serde_json::json!({"records": export, "input_config": {"endpoint": {"model_names": ["m"]}}});
+    let old = one(&old.to_string());
+    assert_eq!(old.model.as_deref(), Some("m"));
+    assert_eq!(figure(&old, "ttft_ms", "median", By::Streamgauge), 29.4457);
+}
+
+#[test]
+fn a_report_of_inference_perf_is_in_seconds() {
+    let stage = one(INFERENCE_PERF_STAGE);
+    assert_eq!((stage.tool, stage.outcomes), (By::InferencePerf, Some((20, 0))));
+    assert!(stage.facts.contains(&("load", "5.0".to_owned())), "{:?}", stage.facts);
+    let all = one(INFERENCE_PERF_ALL);
+    assert_eq!(figure(&all, "ttft_ms", "median", By::Streamgauge), 21.887);
+    assert_eq!(figure(&all, "tpot_ms", "median", By::Streamgauge), 8.21191);
+    assert_eq!(figure(&all, "output_throughput", "", By::InferencePerf), 160.241);
+}
+
+#[test]
+fn a_broken_report_of_another_tool_says_what_is_missing() {
+    for (text, key, tool) in [
+        (GUIDELLM_FAILURES, "request_totals", By::Guidellm),
+        (AIPERF, "request_count", By::Aiperf),
+        (INFERENCE_PERF_ALL, "successes", By::InferencePerf),
+    ] {
+        let broken = text.replace(
+            &format!("\"{key}\": {{"),
+            &format!("\"{key}\": {{\"count\": \"many\", \"successful\": \"all\"}}, \"gone\": {{"),
+        );
+        assert_eq!(read("file", &broken).unwrap_err(), ImportError::Missing(tool, key));
+        let cut = read("file", &text[..text.len() / 2]).unwrap_err();
+        assert!(matches!(cut, ImportError::Ours(DocumentError::Cut { .. })), "{cut:?}");
+    }
+}

@@ -71,7 +71,7 @@ pub fn CompareView() -> impl IntoView {
             <Show when=move || runs.with(|runs| runs.len() < 2)>
                 <p>
                     "Two or more runs beside each other: what changed, whether the change is more than noise, and whether the comparison is fair. "
-                    "Drop result files here, or open them: results of this page (JSON, HTML), JSONL of sglang.benchmark.serving, JSON of vllm bench serve. "
+                    "Drop result files here, or open them: results of this page (JSON, HTML), JSONL of sglang.benchmark.serving, JSON of vllm bench serve, AIPerf, GuideLLM and inference-perf. "
                     "Nothing is uploaded."
                 </p>
             </Show>
