@@ -52,3 +52,32 @@ async fn a_result_on_the_page_and_a_foreign_file_come_to_the_comparison() {
     assert!(text.contains("Figures by other definitions, not compared"), "{text}");
     page.close().await;
 }
+
+#[tokio::test]
+async fn reports_of_other_tools_are_compared_with_each_other_and_with_a_run() {
+    let page = Page::open("n=20&c=5&out=8&sim_itl_ms=2&sim_ttft_ms=5").await;
+    page.press("Run 20").await;
+    page.wait_for("Save JSON").await;
+    page.drop_files(&[
+        ("guidellm.json", include_str!("../other_tools/guidellm_0.8.1.json")),
+        ("aiperf.json", include_str!("../other_tools/aiperf_0.13.0.json")),
+        (
+            "stage.json",
+            include_str!("../other_tools/inference_perf_0.7.0_stage_0.json"),
+        ),
+    ])
+    .await;
+    page.wait_for("guidellm.json, benchmark 2").await;
+    page.press("Add the last result").await;
+    let text = page
+        .wait_until("all five", |text| {
+            ["benchmark 1", "aiperf.json", "stage.json", "simulated, "]
+                .iter()
+                .all(|name| text.contains(name))
+        })
+        .await;
+    assert!(text.contains("Figures by other definitions, not compared"), "{text}");
+    assert!(text.contains("Two tools made them"), "{text}");
+    assert_eq!(page.console_errors().await, [""; 0]);
+    page.close().await;
+}

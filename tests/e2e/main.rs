@@ -1,6 +1,7 @@
 //! The page in a real browser, against real sockets, compared with what the demo endpoint says it truly did.
 
 mod access;
+mod charts;
 mod checks;
 mod compare;
 mod harness;
