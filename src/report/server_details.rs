@@ -62,6 +62,10 @@ impl ServerDetails {
             model_info: map(model_info),
             server_info: map(server_info),
         };
+        for map in [&mut details.model_info, &mut details.server_info] {
+            // SGLang's own notes to itself, not settings.
+            map.retain(|name, _| !name.starts_with('_'));
+        }
         details.hide_secrets();
         (!details.model_info.is_empty() || !details.server_info.is_empty()).then_some(details)
     }
