@@ -9,6 +9,7 @@ use super::{
     ticks::{ticks, top},
 };
 use crate::{
+    config::slo::Slo,
     metrics::knee,
     report::{
         Point,
@@ -27,6 +28,32 @@ pub struct SweepAxes {
     pub objective_ms: Option<f64>,
     /// What the loads are: `at a time` or `req/s`.
     pub load_unit: &'static str,
+}
+
+impl SweepAxes {
+    /// TTFT, TPOT and E2E, with their objectives.
+    pub fn all(slo: &Slo, load_unit: &'static str) -> [Self; 3] {
+        [
+            Self {
+                latency: "TTFT",
+                latency_of: |point| point.ttft_ms,
+                objective_ms: slo.ttft_ms,
+                load_unit,
+            },
+            Self {
+                latency: "TPOT",
+                latency_of: |point| point.tpot_ms,
+                objective_ms: slo.tpot_ms,
+                load_unit,
+            },
+            Self {
+                latency: "E2E",
+                latency_of: |point| point.e2e_ms,
+                objective_ms: slo.e2e_ms,
+                load_unit,
+            },
+        ]
+    }
 }
 
 /// Output throughput along the bottom, a median latency upwards; one dot a run, joined in order of the load, with the

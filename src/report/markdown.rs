@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{
-    Document, Ending,
+    Document, Ending, Keep, Series,
     format::{count, millis, number, outcome_words, percent, wait, with_unit},
     load_words,
 };
@@ -96,6 +96,29 @@ fn latency(out: &mut String, name: &str, d: &Distribution) {
         let _ = write!(out, " {} |", millis(value));
     }
     let _ = writeln!(out, " {} |", count(d.n as u64));
+}
+
+/// What several runs come to, as GitHub-flavoured Markdown: a row per run, and a table of the pairs if there are some. Host,
+/// prompts and answers are not in it.
+pub fn series_markdown(series: &Series) -> String {
+    let series = &series.to_share(&Keep::default());
+    let mut out = format!("**{}** · {}\n", series.title(), plain(&series.finding()));
+    if series.points.iter().any(|run| run.simulated) {
+        out.push_str("\n**simulated server**\n");
+    }
+    for table in [series.run_table(), series.pair_table()] {
+        if table.rows.is_empty() {
+            continue;
+        }
+        let _ = write!(out, "\n| {} |\n|---|", table.head.join(" | "));
+        out.push_str(&"---:|".repeat(table.head.len() - 1));
+        out.push('\n');
+        for row in table.rows {
+            let cells: Vec<String> = row.iter().map(|cell| plain(cell)).collect();
+            let _ = writeln!(out, "| {} |", cells.join(" | "));
+        }
+    }
+    out
 }
 
 /// Text of others between backticks, on one line.

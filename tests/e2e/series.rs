@@ -32,6 +32,17 @@ async fn a_sweep_keeps_every_run_and_each_opens() {
     page.press("Back to all runs").await;
     page.wait_for("Throughput against latency").await;
 
+    // As one file it is read without a script, and brings all of it back.
+    page.press("Share").await;
+    let report = page.download("Save .html", "html").await;
+    assert!(
+        report.contains("Sweep") && report.matches("<svg").count() == 4,
+        "{report}"
+    );
+    page.go("n=1").await;
+    page.drop_file("sweep.html", &report).await;
+    page.wait_for("Throughput against latency").await;
+
     // The file brings all of it back.
     page.go("n=1").await;
     page.drop_file("series.json", &series.to_string()).await;

@@ -36,7 +36,7 @@ impl Form {
                 Self::Jsonl,
                 Self::Csv,
             ],
-            Measured::Series(_) => &[Self::Markdown, Self::Json, Self::Jsonl],
+            Measured::Series(_) => &[Self::Html, Self::Markdown, Self::Json, Self::Jsonl],
         }
     }
 
@@ -94,6 +94,7 @@ impl Form {
             (Measured::Run(document), Self::ChatLink) => link(chat_link(document, &all, &browser::page_url())),
             (Measured::Run(document), Self::FullLink) => link(full_link(document, &all, &browser::page_url())),
             (Measured::Run(document), Self::Html) => (report::html(document, &all, requests), Vec::new()),
+            (Measured::Series(series), Self::Html) => (report::series_html(series, &all), Vec::new()),
             _ => (self.text(shared), Vec::new()),
         }
     }
@@ -108,10 +109,7 @@ impl Form {
             (Measured::Series(series), Self::Json) => series.to_json(),
             (Measured::Series(series), Self::Jsonl) => series.points.iter().map(report::jsonl).collect(),
             (Measured::Series(series), Self::Csv) => series.points.iter().map(report::csv).collect(),
-            (Measured::Series(series), Self::Markdown) => {
-                let runs: Vec<String> = series.points.iter().map(report::markdown).collect();
-                runs.join("\n---\n\n")
-            }
+            (Measured::Series(series), Self::Markdown) => report::series_markdown(series),
         }
     }
 }

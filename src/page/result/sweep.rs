@@ -8,39 +8,15 @@ use super::share::Share;
 use crate::{
     chart::{self, SweepAxes, Theme},
     config::series::Kind,
-    load::series::{is_other, load_of, runs_planned},
+    load::series::runs_planned,
     page::{
         browser,
         live::chart_size,
         parts::ChartView,
         state::{Page, Stage},
     },
-    report::{Document, Ending, Measured, Series, format, history::series_words},
+    report::{Measured, Series},
 };
-
-/// What the loads of a series are.
-fn load_unit(series: &Series) -> &'static str {
-    if series.config.load.is_open() {
-        "req/s"
-    } else {
-        "at a time"
-    }
-}
-
-/// A run's load, or which endpoint it was on.
-fn run_name(series: &Series, position: usize, document: &Document) -> String {
-    match (series.config.series.kind, load_of(&document.config)) {
-        (Kind::Abba, _) => format!(
-            "{}: {}",
-            if is_other(position) { "B" } else { "A" },
-            document.server.base_url
-        ),
-        (_, load) => load.map_or_else(
-            || format::NOT_AVAILABLE.to_owned(),
-            |load| format::as_set(load, load_unit(series)),
-        ),
-    }
-}
 
 /// How far a series is, above the live view of its present run.
 #[component]
@@ -73,20 +49,17 @@ pub fn SeriesProgress() -> impl IntoView {
 
 /// The runs as a table; with a way into each where they can be opened.
 fn runs_table(page: Page, series: &Arc<Series>, opens: bool) -> impl IntoView + use<> {
-    let rows = series
-        .points
-        .iter()
+    let table = series.run_table();
+    let head = table
+        .head
+        .into_iter()
+        .map(|head| view! { <th>{head}</th> })
+        .collect_view();
+    let rows = table
+        .rows
+        .into_iter()
         .enumerate()
-        .map(|(position, document)| {
-            let summary = &document.summary;
-            let ended = summary.succeeded + summary.failed;
-            let failed = (ended > 0).then(|| f64::from(summary.failed) / f64::from(ended));
-            let goodput = crate::metrics::goodput(&document.requests, &series.config.slo, document.duration_ms);
-            let ending = match document.ending {
-                Ending::Completed => "",
-                Ending::StoppedByUser => " (stopped)",
-                Ending::Interrupted => " (interrupted)",
-            };
+        .map(|(position, row)| {
             let open = opens.then(|| {
                 let series = series.clone();
                 view! {
@@ -97,38 +70,14 @@ fn runs_table(page: Page, series: &Arc<Series>, opens: bool) -> impl IntoView + 
                     </td>
                 }
             });
-            view! {
-                <tr>
-                    <th scope="row">{run_name(series, position, document)}{ending}</th>
-                    <td>{format::with_unit(summary.output_throughput, "tok/s")}</td>
-                    <td>{format::with_unit(summary.request_throughput, "req/s")}</td>
-                    <td>{format::millis(summary.ttft_ms.p50)}</td>
-                    <td>{format::millis(summary.tpot_ms.p50)}</td>
-                    <td>{format::millis(summary.e2e_ms.p50)}</td>
-                    <td>{format::with_unit(goodput.and_then(|goodput| goodput.request_goodput), "req/s")}</td>
-                    <td>{format::percent(goodput.and_then(|goodput| goodput.attainment))}</td>
-                    <td>{format::percent(failed)}</td>
-                    {open}
-                </tr>
-            }
+            view! { <tr>{cells(row)} {open}</tr> }
         })
         .collect_view();
     view! {
         <div class="scroll">
             <table class="numbers">
                 <thead>
-                    <tr>
-                        <th>"run"</th>
-                        <th>"output"</th>
-                        <th>"requests"</th>
-                        <th>"TTFT, median"</th>
-                        <th>"TPOT, median"</th>
-                        <th>"E2E, median"</th>
-                        <th>"goodput"</th>
-                        <th>"kept objectives"</th>
-                        <th>"failed"</th>
-                        {opens.then(|| view! { <th><span class="visually-hidden">"whole result"</span></th> })}
-                    </tr>
+                    <tr>{head} {opens.then(|| view! { <th><span class="visually-hidden">"whole result"</span></th> })}</tr>
                 </thead>
                 <tbody>{rows}</tbody>
             </table>
@@ -136,31 +85,22 @@ fn runs_table(page: Page, series: &Arc<Series>, opens: bool) -> impl IntoView + 
     }
 }
 
-/// What a series comes to, in a sentence.
-fn finding(series: &Series) -> String {
-    let runs = match series.points.len() {
-        1 => "1 run".to_owned(),
-        n => format!("{} runs", format::count(n as u64)),
-    };
-    match series.config.series.kind {
-        Kind::Search => match series.best() {
-            Some(best) => format!(
-                "The highest load at which {} of the requests kept the objectives: {} ({runs}).",
-                format::percent(series.config.series.attainment),
-                format::as_set(best.load, load_unit(series)),
-            ),
-            None => format!("At no load did enough requests keep the objectives ({runs})."),
-        },
-        Kind::Abba => format!("{runs}, in the order A, B, B, A: a drift of the machine favours neither endpoint."),
-        Kind::Single | Kind::Sweep => runs,
-    }
+/// The cells of a row, the first of which names it.
+fn cells(row: Vec<String>) -> impl IntoView {
+    row.into_iter()
+        .enumerate()
+        .map(|(i, cell)| match i {
+            0 => view! { <th scope="row">{cell}</th> }.into_any(),
+            _ => view! { <td>{cell}</td> }.into_any(),
+        })
+        .collect_view()
 }
 
 /// The result of several runs.
 #[component]
 pub fn SeriesView(series: Arc<Series>) -> impl IntoView {
     let page = Page::get();
-    let title = series_words(series.config.series.kind);
+    let title = series.title();
     let simulated = series.points.iter().any(|point| point.simulated);
     let save = {
         let series = series.clone();
@@ -188,7 +128,7 @@ pub fn SeriesView(series: Arc<Series>) -> impl IntoView {
             <header class="result-head">
                 <div>
                     <h1>{title}</h1>
-                    <p>{finding(&series)}</p>
+                    <p>{series.finding()}</p>
                     <p class="badges">
                         {simulated.then(|| view! { <span class="badge simulated">"Simulated: says nothing about a real server"</span> })}
                     </p>
@@ -217,7 +157,7 @@ fn SweepCharts(series: Arc<Series>) -> impl IntoView {
         return None;
     }
     let size = Signal::derive(move || chart_size(page.width.get(), 260));
-    let load_unit = load_unit(&series);
+    let load_unit = series.load_unit();
     let slo = series.config.slo;
     let points = StoredValue::new(series.by_load());
     let runs = series.clone();
@@ -229,26 +169,8 @@ fn SweepCharts(series: Arc<Series>) -> impl IntoView {
     let drawing = move |axes: SweepAxes| {
         Signal::derive(move || points.with_value(|points| chart::sweep(points, axes, size.get(), Theme::Light)))
     };
-    let ttft = drawing(SweepAxes {
-        latency: "TTFT",
-        latency_of: |point| point.ttft_ms,
-        objective_ms: slo.ttft_ms,
-        load_unit,
-    });
-    let tpot = drawing(SweepAxes {
-        latency: "TPOT",
-        latency_of: |point| point.tpot_ms,
-        objective_ms: slo.tpot_ms,
-        load_unit,
-    });
-    let e2e = drawing(SweepAxes {
-        latency: "E2E",
-        latency_of: |point| point.e2e_ms,
-        objective_ms: slo.e2e_ms,
-        load_unit,
-    });
-    // The share that a search asks for; for a sweep it is only what was typed last.
-    let enough = (series.config.series.kind == Kind::Search).then_some(series.config.series.attainment);
+    let [ttft, tpot, e2e] = SweepAxes::all(&slo, load_unit).map(drawing);
+    let enough = series.enough();
     let shares = Signal::derive(move || {
         points.with_value(|points| chart::sweep_shares(points, enough, load_unit, size.get(), Theme::Light))
     });
@@ -269,52 +191,26 @@ fn SweepCharts(series: Arc<Series>) -> impl IntoView {
 /// Two endpoints, pair by pair.
 #[component]
 fn Comparison(series: Arc<Series>) -> impl IntoView {
-    let compared = series.compared();
-    if compared.is_empty() {
+    let table = series.pair_table();
+    if table.rows.is_empty() {
         return None;
     }
-    let rows = compared
+    let head = table
+        .head
         .into_iter()
-        .map(|figure| {
-            let difference = figure.difference;
-            let interval = difference.interval.map_or_else(
-                || "n/a".to_owned(),
-                |(low, high)| format!("{} to {}", format::number(low), format::with_unit(high, figure.unit)),
-            );
-            let words = if difference.is_told() {
-                "a difference"
-            } else {
-                "may be chance"
-            };
-            view! {
-                <tr>
-                    <th scope="row">{figure.name}</th>
-                    <td>{format::with_unit(figure.means.0, figure.unit)}</td>
-                    <td>{format::with_unit(figure.means.1, figure.unit)}</td>
-                    <td>{format::with_unit(difference.mean, figure.unit)}</td>
-                    <td>{interval}</td>
-                    <td>{difference.pairs}</td>
-                    <td>{words}</td>
-                </tr>
-            }
-        })
+        .map(|head| view! { <th>{head}</th> })
+        .collect_view();
+    let rows = table
+        .rows
+        .into_iter()
+        .map(|row| view! { <tr>{cells(row)}</tr> })
         .collect_view();
     Some(view! {
         <section id="comparison" aria-labelledby="comparison-title">
             <h2 id="comparison-title">"B less A, pair by pair"</h2>
             <div class="scroll">
                 <table class="numbers" aria-labelledby="comparison-title">
-                    <thead>
-                        <tr>
-                            <th><span class="visually-hidden">"figure"</span></th>
-                            <th>"A"</th>
-                            <th>"B"</th>
-                            <th>"B − A"</th>
-                            <th>"95 % confidence"</th>
-                            <th>"pairs"</th>
-                            <th>"finding"</th>
-                        </tr>
-                    </thead>
+                    <thead><tr>{head}</tr></thead>
                     <tbody>{rows}</tbody>
                 </table>
             </div>

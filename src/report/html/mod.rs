@@ -1,6 +1,7 @@
 //! The result as one HTML file: everything in it, readable without JavaScript, from a disk or out of a mail.
 
 mod embed;
+mod series;
 
 use std::fmt::Write;
 
@@ -18,14 +19,15 @@ use crate::{
     request::{Outcome, RequestRecord},
 };
 pub use embed::{Embedded, embedded};
+pub use series::series_html;
 
 /// Rows of the table of requests: a browser shows no more at ease. The JSON has them all.
 const MOST_ROWS: usize = 1_000;
 /// Failed requests whose bytes are printed; the JSON has all that were kept.
 const MOST_DUMPS: usize = 50;
 const CHART: Size = Size {
-    width: 600,
-    height: 240,
+    width: 480,
+    height: 220,
 };
 
 /// The report of a result without what is not let out. `requests`: whether it has each request by itself; without, it
@@ -33,17 +35,7 @@ const CHART: Size = Size {
 pub fn html(document: &Document, keep: &Keep, requests: bool) -> String {
     let document = &document.to_share(keep);
     let title = escape(&heading(document));
-    let mut out = String::with_capacity(256 * 1024);
-    let _ = write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>{title} – Streamgauge</title>\n<style>\n{}:root{{{}}}\n@media (prefers-color-scheme: dark){{:root{{{}}}}}\n</style>\n</head>\n<body>\n",
-        include_str!("style.css"),
-        chart::custom_properties(Theme::Light),
-        chart::custom_properties(Theme::Dark),
-    );
+    let mut out = start(&title);
     header(&mut out, document, &title);
     headline(&mut out, document);
     latencies(&mut out, document);
@@ -65,13 +57,34 @@ pub fn html(document: &Document, keep: &Keep, requests: bool) -> String {
         let url = figures_link(document, &all, "").url;
         Embedded::Link(url)
     };
+    let without = if requests { "" } else { ", without single requests" };
+    finish(out, document, without, &carried)
+}
+
+/// The page up to its content.
+fn start(title: &str) -> String {
+    let mut out = String::with_capacity(256 * 1024);
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <title>{title} – Streamgauge</title>\n<style>\n{}:root{{{}}}\n@media (prefers-color-scheme: dark){{:root{{{}}}}}\n</style>\n</head>\n<body>\n",
+        include_str!("style.css"),
+        chart::custom_properties(Theme::Light),
+        chart::custom_properties(Theme::Dark),
+    );
+    out
+}
+
+/// The page from its content on: what made it, and what it carries.
+fn finish(mut out: String, document: &Document, without: &str, carried: &Embedded) -> String {
     let _ = writeln!(
         out,
-        "<p class=\"quiet\">Made by {}. Drop this file on a Streamgauge page to open the result there{}.</p>",
+        "<p class=\"quiet\">Made by {}. Drop this file on a Streamgauge page to open the result there{without}.</p>",
         escape(&document.format.generator),
-        if requests { "" } else { ", without single requests" },
     );
-    out.push_str(&embed::element(&carried));
+    out.push_str(&embed::element(carried));
     out.push_str("</body>\n</html>\n");
     out
 }
@@ -308,10 +321,10 @@ fn chart_box(out: &mut String, title: &str, drawing: &Drawing) {
     out.push_str("</details></figure>\n");
 }
 
-fn table(out: &mut String, head: &[String], rows: &[Vec<String>]) {
+fn table(out: &mut String, head: &[impl AsRef<str>], rows: &[Vec<String>]) {
     out.push_str("<div class=\"scroll\"><table><thead><tr>");
     head.iter()
-        .for_each(|cell| _ = write!(out, "<th>{}</th>", escape(cell)));
+        .for_each(|cell| _ = write!(out, "<th>{}</th>", escape(cell.as_ref())));
     out.push_str("</tr></thead><tbody>\n");
     for row in rows {
         out.push_str("<tr>");

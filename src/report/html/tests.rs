@@ -163,3 +163,54 @@ proptest! {
         prop_assert_eq!(after, before);
     }
 }
+
+fn sweep() -> crate::report::Series {
+    let mut series = crate::report::Series::new(&small().config);
+    series.config.series.kind = crate::config::series::Kind::Sweep;
+    for concurrency in [1, 2, 4] {
+        let mut run = hostile();
+        run.config.concurrency = concurrency;
+        series.points.push(run);
+    }
+    series
+}
+
+#[test]
+fn a_report_of_several_runs_shows_each_and_carries_all() {
+    let series = sweep();
+    let page = series_html(&series, &all());
+    let Some(Embedded::Document(json)) = embedded(&page) else {
+        panic!("nothing is carried");
+    };
+    let carried = crate::report::Series::from_json(&json).expect("a series");
+    assert_eq!(carried.points.len(), 3);
+    for (carried, run) in carried.points.iter().zip(&series.points) {
+        assert!(carried.requests == run.requests && carried.summary == run.summary);
+    }
+    assert_eq!(page.matches("<svg").count(), 4);
+    for load in [1.0, 2.0, 4.0] {
+        assert!(
+            page.contains(&format!(
+                "<td>{}</td>",
+                crate::report::format::as_set(load, "at a time")
+            )),
+            "{load}"
+        );
+    }
+    // The one script is data, whatever texts the runs hold.
+    assert_eq!(elements(&page).iter().filter(|name| *name == "script").count(), 1);
+    assert!(!elements(&page).iter().any(|name| name == "img"));
+}
+
+#[test]
+fn what_is_not_let_out_is_not_in_a_report_of_several_runs() {
+    let mut series = sweep();
+    for run in &mut series.points {
+        run.server.base_url = "http://secret-host.example:1".to_owned();
+        run.server.model = "m".to_owned();
+    }
+    assert!(!series_html(&series, &Keep::default()).contains("secret-host"));
+    let text = crate::report::series_markdown(&series);
+    assert!(!text.contains("secret-host"), "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("| ")).count(), 4);
+}
